@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every maker in order, each in a process of its own (later ones read what earlier ones wrote)."""
+
+import subprocess
+import sys
+
+import common
+
+SCRIPTS = ["tiny_llama"]
+
+for name in SCRIPTS:
+    print("==", name, flush=True)
+    subprocess.run([sys.executable, str(common.HERE / f"make_{name}.py")], check=True)
