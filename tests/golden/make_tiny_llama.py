@@ -77,8 +77,8 @@ def save_logits(folder, ids_seed: int) -> dict:
     for i, ids in enumerate(sequences(ids_seed)):
         positions = wanted_positions(len(ids))
         logits = logits_of(model, ids)
-        noise = max(noise, abs(logits.double().numpy() - exact.logits(ids)).max())
-        noise_rounded = max(noise_rounded, abs(logits.double().numpy() - rounded.logits(ids)).max())
+        noise = max(noise, (logits - exact.logits(ids)).abs().max().item())
+        noise_rounded = max(noise_rounded, (logits - rounded.logits(ids)).abs().max().item())
         spread.append(logits.std().item())
         tensors[f"ids_{i}"] = ids
         tensors[f"positions_{i}"] = positions
