@@ -51,6 +51,16 @@ def save_tensors(path: Path, tensors: dict) -> None:
     check_size(path)
 
 
+def tidy_adapter(folder: Path) -> None:
+    """Drops the model card and sorts the targets, which PEFT writes in the random order of a set."""
+    (folder / "README.md").unlink()
+    config = json.loads((folder / "adapter_config.json").read_text())
+    if isinstance(config["target_modules"], list):
+        config["target_modules"].sort()
+    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2, sort_keys=True))
+    check_size(folder / "adapter_model.safetensors")
+
+
 def one_thread() -> None:
     """Sums in one order, so that a second run gives the same bytes."""
     import torch

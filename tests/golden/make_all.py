@@ -6,7 +6,7 @@ import sys
 
 import common
 
-SCRIPTS = ["tiny_llama"]
+SCRIPTS = ["tiny_llama", "lora_steps", "peft_adapters"]
 
 for name in SCRIPTS:
     print("==", name, flush=True)

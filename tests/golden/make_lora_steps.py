@@ -138,12 +138,11 @@ def base_model() -> LlamaForCausalLM:
 
 
 def save_adapter(model, name: str) -> dict:
-    """PEFT's own files, less the model card; the base is named by its folder only."""
+    """PEFT's own files; the base is named by its folder only."""
     folder = FOLDER / name
     model.peft_config["default"].base_model_name_or_path = "tiny_llama"
     model.save_pretrained(folder)
-    (folder / "README.md").unlink()
-    common.check_size(folder / "adapter_model.safetensors")
+    common.tidy_adapter(folder)
     return load_file(folder / "adapter_model.safetensors")
 
 
