@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lorikeet {
+
+/// Whole file as bytes. Throws Error naming the path; a file larger than `max_bytes` is refused.
+std::string read_file(const std::string& path, std::uint64_t max_bytes = UINT64_MAX);
+
+/// Replaces `path` so that after a crash or power cut either the old or the new content is there: a temporary name in
+/// the same folder, write, fsync, rename, fsync of the folder. Throws Error(disk_full | io); the old file then stands.
+void write_file_atomically(const std::string& path, std::string_view content);
+
+/// The same for large files, written in pieces. Without commit() the destructor removes the temporary file.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  void commit();  ///< fsync, rename, fsync of the folder
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+/// fsync of a folder, so that names made or renamed in it survive a power cut.
+void sync_folder(const std::string& folder);
+
+/// A read-only memory map of a file. The file must not be cut while it is mapped.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  /// Tells the system that these bytes will not be read again soon, so that streaming a large file keeps memory low.
+  void forget(std::size_t first, std::size_t count) const noexcept;
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// An exclusive advisory lock on a file, held until destruction; released by the system when the process dies.
+class FileLock {
+ public:
+  /// Takes the lock and writes `content` (for example pid and start time) into the file.
+  /// Throws Error(locked) quoting the file's content when another process holds it.
+  FileLock(const std::string& path, std::string_view content);
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+
+  /// Whether some process holds the lock of this file now; false when the file does not exist.
+  static bool is_held(const std::string& path);
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// True if `name`, found inside a file, stays inside its folder: relative, no "..", no drive, not empty, no NUL.
+bool is_safe_relative_name(std::string_view name);
+
+/// Free bytes on the disk that holds `path` (its nearest existing parent).
+std::uint64_t disk_free_bytes(const std::string& path);
+
+/// LORIKEET_HOME, else the XDG data folder's lorikeet/; not created.
+std::string home_folder();
+
+}  // namespace lorikeet

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/text/prompt.h"
+
+namespace lorikeet {
+
+/// One usable record of an instruction data set.
+struct InstructionRow {
+  std::int64_t number = 0;   ///< 1-based position in the file, as a person counts rows
+  std::string instruction;
+  std::string input;         ///< may be empty
+  std::string output;
+};
+
+/// A record that is not used, and why.
+struct RefusedRow {
+  std::int64_t number = 0;
+  std::string reason;        ///< for example "The answer is missing"
+};
+
+/// What reading found. read = used + refused + duplicates dropped + empty answers dropped; nothing is silent.
+struct DataReport {
+  std::string format;        ///< "Alpaca JSON" or "Alpaca JSONL"
+  std::int64_t bytes = 0;
+  std::int64_t read = 0;
+  std::int64_t used = 0;
+  std::int64_t duplicates = 0;      ///< counted; they stay in (later copies of an equal record)
+  std::int64_t empty_answers = 0;   ///< refused with their reason, counted here too
+  std::vector<RefusedRow> refused;
+  std::vector<std::string> columns;       ///< as found, in first-seen order
+  std::vector<std::string> warnings;      ///< for example "Converted from UTF-16"
+};
+
+struct InstructionData {
+  std::string path;
+  std::string sha256;        ///< of the file's bytes
+  std::vector<InstructionRow> rows;
+  DataReport report;
+};
+
+/// Progress of long reading: called now and then with rows read so far.
+using RowsRead = std::function<void(std::int64_t rows)>;
+
+/// Reads Alpaca JSON (array, {"data": [...]}, single object) or JSONL, recognised by content and not by extension.
+/// Bad rows are refused one by one with number and reason; a file that breaks off keeps the rows before the break.
+/// Throws Error when the file cannot be read or holds no usable row (saying which column is missing), and
+/// Error(cancelled) when asked to stop.
+InstructionData read_instruction_data(const std::string& path, std::stop_token stop = {}, const RowsRead& progress = {});
+
+/// A row ready for training.
+struct TokenRow {
+  std::int64_t number = 0;                ///< row in the file
+  std::vector<TokenId> ids;
+  /// targets[t] = ids[t+1] when that token is trained, else -1; the last is -1.
+  std::vector<TokenId> targets;
+  std::int64_t trained_tokens = 0;        ///< targets that are not -1
+};
+
+/// What happens to rows longer than max_length.
+enum class TooLong : std::uint8_t { cut, drop, split };
+
+struct TokeniseOptions {
+  std::int64_t max_length = 1024;
+  TooLong too_long = TooLong::cut;
+  bool train_all_tokens = false;          ///< train-on all: prompt tokens too
+};
+
+struct TokenisedData {
+  std::vector<TokenRow> rows;
+  std::vector<RefusedRow> refused;        ///< dropped here: no trained token left, longer than max_length
+  std::int64_t tokens = 0;
+  std::int64_t trained_tokens = 0;
+  std::int64_t cut_rows = 0;              ///< rows that lost tokens
+  std::int64_t longest = 0;               ///< before cutting
+};
+
+TokenisedData tokenise(const std::vector<InstructionRow>& rows, const PromptFormat& format,
+                       const TokeniseOptions& options, std::stop_token stop = {}, const RowsRead& progress = {});
+
+/// Seeded split: a pure function of (seed, number of rows). Returns row indexes, each part ascending.
+struct Split {
+  std::vector<std::int64_t> train;
+  std::vector<std::int64_t> evaluation;
+};
+/// fraction 0 gives no evaluation rows; otherwise at least one row on each side when there are two or more.
+Split split_rows(std::int64_t rows, double evaluation_fraction, std::uint64_t seed);
+
+/// The order of an epoch: a pure function of (seed, epoch, count); the identity when shuffle is false.
+std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch, bool shuffle);
+
+}  // namespace lorikeet

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/model/model_spec.h"
+#include "kernels/tensor.h"
+
+namespace lorikeet {
+
+class Backend;
+struct Settings;
+
+/// adapter_config.json as far as this engine uses it (formats.md §3.2); other fields are kept for writing back.
+struct AdapterConfig {
+  std::int64_t rank = 8;
+  double alpha = 8;
+  bool rslora = false;
+  std::vector<std::string> targets;        ///< module names within a layer, for example "self_attn.q_proj"
+  std::string base_name;                   ///< base_model_name_or_path
+};
+
+/// lorikeet.json beside it (design.md §10); empty fields for adapters made elsewhere.
+struct AdapterNotes {
+  std::string format;                      ///< "alpaca", "chat", "none", "" = unknown
+  std::string template_text, template_hash, system;
+  std::vector<std::int32_t> stop_ids;
+  std::string base_id, base_name, run_id, quantization;
+  double rope_linear_factor = 1;
+};
+
+/// The low-rank pair of one linear layer.
+struct LoraModule {
+  std::int64_t layer = 0;
+  std::string name;                        ///< "self_attn.q_proj"
+  std::int64_t rank = 0, in = 0, out = 0;
+  double scale = 1;                        ///< alpha/r, or alpha/sqrt(r) with rslora, after patterns
+  TensorView a, b;                         ///< f32 (r,in), (out,r); inside the adapter's parameter block
+};
+
+/// A LoRA adapter on one device: all parameters in one block, so the optimiser walks it in one pass.
+class LoraAdapter {
+ public:
+  /// A fresh one: A uniform in (-1/sqrt(in), 1/sqrt(in)) by the seed's stream, B zero (PEFT's default).
+  static LoraAdapter create(Backend& backend, const ModelSpec& spec, const Settings& settings);
+  /// From a PEFT folder: safetensors F32/F16/BF16, rslora, rank_pattern, alpha_pattern, target lists, "all-linear" or regex.
+  /// What cannot be honoured (DoRA, modules_to_save, bias, embeddings) is refused by name; pickle is refused.
+  static LoraAdapter load(Backend& backend, const ModelSpec& spec, const std::string& folder);
+
+  /// PEFT layout: adapter_config.json, adapter_model.safetensors (F32), README.md, lorikeet.json; written atomically.
+  void save(Backend& backend, const std::string& folder, const AdapterNotes& notes) const;
+
+  const AdapterConfig& config() const { return config_; }
+  const AdapterNotes& notes() const { return notes_; }
+  const std::vector<LoraModule>& modules() const { return modules_; }
+  /// The module of a linear layer or nullptr.
+  const LoraModule* find(std::int64_t layer, const std::string& name) const;
+  TensorView parameters() const { return parameters_; }          ///< f32 [n], A and B of every module one after the other
+  std::int64_t parameter_count() const;
+
+ private:
+  AdapterConfig config_;
+  AdapterNotes notes_;
+  std::vector<LoraModule> modules_;
+  Tensor parameters_;
+};
+
+/// Reads adapter_config.json and lorikeet.json only.
+AdapterConfig read_adapter_config(const std::string& folder);
+AdapterNotes read_adapter_notes(const std::string& folder);
+
+}  // namespace lorikeet

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lorikeet {
+
+class Tokenizer;
+
+/// One turn of a conversation.
+struct Message {
+  std::string role;     ///< "system", "user" or "assistant"
+  std::string content;  ///< UTF-8
+};
+
+/// Text made by a template, and which bytes of it are answers: the content of assistant turns with the end token.
+struct RenderedChat {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> generation;  ///< half-open byte ranges inside {% generation %}
+};
+
+/// A compiled chat template: the Jinja subset of formats.md §5.2, with limits on steps, output and depth, since
+/// templates are files from strangers.
+class ChatTemplate {
+ public:
+  /// Throws Error(bad_format) with line and what was not understood.
+  explicit ChatTemplate(std::string source);
+  ChatTemplate(ChatTemplate&&) noexcept;
+  ChatTemplate& operator=(ChatTemplate&&) noexcept;
+  ~ChatTemplate();
+
+  /// Throws Error(bad_format) with the template's own raise_exception text, or where and why it failed.
+  RenderedChat render(const std::vector<Message>& messages, bool add_generation_prompt,
+                      const Tokenizer& tokenizer) const;
+  const std::string& source() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lorikeet

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model_spec.h"
+#include "core/train/settings.h"
+
+namespace lorikeet {
+
+/// Bytes by kind; their sum is what the run will hold at its peak.
+struct MemoryPlan {
+  std::uint64_t base_weights = 0;   ///< quantised linears, embeddings, norms, head
+  std::uint64_t adapter = 0;        ///< masters and gradients
+  std::uint64_t optimizer = 0;
+  std::uint64_t activations = 0;    ///< kept and live
+  std::uint64_t scratch = 0;        ///< dequantised weight, logits chunk
+  std::uint64_t total() const { return base_weights + adapter + optimizer + activations + scratch; }
+};
+
+/// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
+struct Plan {
+  std::int64_t rows = 0;                 ///< training rows
+  std::int64_t evaluation_rows = 0;
+  std::int64_t tokens = 0;               ///< of one epoch
+  std::int64_t trained_tokens = 0;
+  std::int64_t max_length = 0;           ///< resolved
+  std::int64_t micro_batches_per_epoch = 0;
+  std::int64_t steps_per_epoch = 0;
+  std::int64_t steps = 0;                ///< of the whole run
+  std::int64_t warmup_steps = 0;
+  std::int64_t eval_every = 0, save_every = 0;
+  std::int64_t adapter_parameters = 0;
+  std::int64_t recomputed_layers = 0;    ///< layers whose activations are not kept
+  MemoryPlan memory;
+  std::uint64_t disk_bytes = 0;          ///< checkpoints kept and the adapter
+  double operations = 0;                 ///< floating-point operations of the whole run
+  std::optional<double> seconds;         ///< after a measured step
+  std::vector<std::string> warnings;     ///< for example fewer than 20 steps
+  bool fits = true;
+  std::string why_not;                   ///< when it does not fit
+};
+
+/// What the plan needs to know of the data.
+struct DataShape {
+  std::int64_t rows = 0;
+  std::int64_t evaluation_rows = 0;
+  std::int64_t tokens = 0;
+  std::int64_t trained_tokens = 0;
+  std::int64_t longest_batch = 0;        ///< tokens of the largest micro-batch
+  std::int64_t longest_row = 0;          ///< tokens, after cutting
+  std::int64_t micro_batches_per_epoch = 0;
+  std::int64_t largest_label_rows = 0;   ///< trained tokens of the micro-batch that has most
+};
+
+/// `memory_limit_bytes` is resolved (never 0); `compute_bytes` is 2 for bf16 and f16, 4 for f32.
+Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
+               std::uint64_t memory_limit_bytes, int compute_bytes);
+
+/// max-length with "auto" resolved: min(1024, context).
+std::int64_t resolved_max_length(const Settings& settings, const ModelSpec& spec);
+/// Linear modules the settings adapt, by name within a layer; throws Error for a target the model lacks.
+std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::string& targets);
+/// Parameters of the adapter.
+std::int64_t adapter_parameters(const ModelSpec& spec, const Settings& settings);
+
+}  // namespace lorikeet

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/base/memory_budget.h"
+#include "kernels/tensor.h"
+#include "kernels/weight.h"
+
+namespace lorikeet {
+
+/// One place where tensors live and are computed on.
+struct DeviceInfo {
+  std::string kind;              ///< "cpu" or "cuda"
+  std::string name;              ///< for people, for example the processor's name
+  std::string instruction_set;   ///< "x86-64-v2", "avx2", "avx512", "avx512-bf16"; compute capability on CUDA
+  int threads = 1;
+  std::uint64_t memory_total_bytes = 0;
+  std::uint64_t memory_free_bytes = 0;
+  bool has_bf16 = false;         ///< bf16 products run at hardware speed
+};
+
+/// Rows of one packed batch of T tokens: sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]).
+struct PackedRows {
+  TensorView cu_seqlens;         ///< i32 [sequences + 1], on the device; first 0, last T
+  TensorView positions;          ///< i32 [T]: position of each token in its own sequence
+  std::int64_t sequences = 0;
+  std::int64_t longest = 0;      ///< longest sequence, in tokens
+};
+
+/// Shape of multi-head attention with grouped keys: kv head j serves query heads j*g ... j*g+g-1, g = heads/kv_heads.
+struct AttentionShape {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  float scale = 0;               ///< usually 1/sqrt(head_dim)
+  std::int64_t window = 0;       ///< sliding window in tokens (a token sees itself and window-1 before it), 0 = none
+};
+
+/// One low-rank branch of a linear layer: y += scale * (x A^T) B^T.
+struct LoraTerm {
+  TensorView a;                  ///< f32 (r,K)
+  TensorView b;                  ///< f32 (N,r)
+  float scale = 1;
+  TensorView xa;                 ///< compute type (M,r): x A^T; written by the forward, read by the backward
+};
+
+/// Gradients of one low-rank branch; both are added to.
+struct LoraGradient {
+  TensorView a;                  ///< f32 (r,K)
+  TensorView b;                  ///< f32 (N,r)
+};
+
+/// Whether an operation replaces its output or adds to it.
+enum class Write : std::uint8_t { overwrite, accumulate };
+
+/// One optimiser step's numbers. Defaults are PyTorch's.
+struct AdamStep {
+  float learning_rate = 0;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  float weight_decay = 0;
+  std::int64_t step = 1;         ///< 1 for the first update
+  float gradient_scale = 1;      ///< multiplies every gradient first (clipping)
+};
+
+/// State of 8-bit AdamW for one tensor of n values: codes of the dynamic maps (formats.md §2.3), blocks of 256.
+struct Adam8bitState {
+  TensorView m_codes, v_codes;   ///< u8 [n]: signed and unsigned map
+  TensorView m_absmax, v_absmax; ///< f32 [ceil(n/256)]
+};
+
+/// Arithmetic on tensors of one device. One instance is used by one thread at a time.
+///
+/// Conventions. T tokens, M rows, H hidden size, I intermediate size, V vocabulary, q = heads*head_dim,
+/// kv = kv_heads*head_dim. "Compute type" is f32, or bf16 where supports() says so; all activations of one call share
+/// it. Products accumulate in f32; norm statistics, softmax and loss are f32. All views are contiguous and row-major;
+/// outputs may not overlap inputs unless said. Wrong shapes or types throw Error(invalid_argument). Results depend
+/// neither on the thread count nor on what was in the outputs before (unless Write::accumulate).
+/// Nothing is allocated once every shape has been seen (scratch grows and is kept).
+class Backend : public DeviceMemory {
+ public:
+  /// --- Device and memory ---
+  virtual const DeviceInfo& device() const = 0;
+  virtual MemoryBudget& budget() = 0;
+  virtual bool supports(DType compute) const = 0;
+  /// Uninitialised memory, 64-byte aligned, counted against the budget.
+  virtual Tensor allocate(Shape shape, DType dtype) = 0;
+  virtual void upload(TensorView to, const void* from) = 0;        ///< host to device, to.bytes() bytes
+  virtual void download(void* to, TensorView from) = 0;            ///< device to host, waits
+  virtual void copy(TensorView to, TensorView from) = 0;           ///< same elements; converts between float types
+  virtual void fill_zero(TensorView to) = 0;
+  virtual void synchronize() = 0;
+
+  /// --- Rows and elements ---
+  /// out (T,H) = table[ids]; ids i32 [T], all in [0,V). table (V,H) is f32, bf16 or f16.
+  virtual void embedding_forward(TensorView table, TensorView ids, TensorView out) = 0;
+  /// table_grad f32 (V,H) += rows of dy (T,H) at ids.
+  virtual void embedding_backward(TensorView dy, TensorView ids, TensorView table_grad) = 0;
+  /// to (R,H) = from[rows]; rows i32 [R].
+  virtual void gather_rows(TensorView from, TensorView rows, TensorView to) = 0;
+  /// to (T,H) = 0 except to[rows[i]] = from[i]; rows are distinct.
+  virtual void scatter_rows(TensorView from, TensorView rows, TensorView to) = 0;
+  /// to += from, same shape and type.
+  virtual void add(TensorView to, TensorView from) = 0;
+
+  /// --- RMSNorm: y = x / sqrt(mean(x^2) + epsilon) * weight. The normalised value is rounded to the compute type
+  /// before the product with weight (f32 [H]), as Llama does (formats.md §1.3).
+  virtual void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y, TensorView rstd) = 0;
+  /// dx (T,H): gradient of x from dy; rstd f32 [T] from the forward.
+  virtual void rms_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView rstd, TensorView dx,
+                                 Write write) = 0;
+
+  /// --- RoPE in place on x (T, heads, head_dim), half-split form; cos and sin f32 (P, d/2), d <= head_dim rotary
+  /// dimensions, the rest passes; positions i32 [T] < P. `inverse` applies the transposed rotation (the backward).
+  virtual void rope(TensorView x, TensorView positions, TensorView cosine, TensorView sine, bool inverse) = 0;
+
+  /// --- Attention over packed rows, causal within each sequence. q, out (T,q); k, v (T,kv); lse f32 (T,heads) = log
+  /// of the softmax denominator of each row (scaled logits), for the backward.
+  virtual void attention_forward(TensorView q, TensorView k, TensorView v, const PackedRows& rows,
+                                 const AttentionShape& shape, TensorView out, TensorView lse) = 0;
+  virtual void attention_backward(TensorView dout, TensorView q, TensorView k, TensorView v, TensorView out,
+                                  TensorView lse, const PackedRows& rows, const AttentionShape& shape, TensorView dq,
+                                  TensorView dk, TensorView dv) = 0;
+  /// Chat: M new queries (M,q) at positions [position, position + M) over a cache (C,kv) that already holds their own
+  /// keys and values; query i sees cache rows [0, position + i].
+  virtual void attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
+                                const AttentionShape& shape, TensorView out) = 0;
+
+  /// --- SwiGLU: h = silu(gate) * up, all (T,I). The backward may write dgate and dup over gate and up, and writes h
+  /// again when `h` is given (it was not kept).
+  virtual void swiglu_forward(TensorView gate, TensorView up, TensorView h) = 0;
+  virtual void swiglu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
+                               TensorView h) = 0;
+
+  /// --- Linear: y (M,N) = x (M,K) W^T [+ bias] + the LoRA branches, summed in f32 before rounding.
+  /// Any number of branches (chat mixes adapters); each xa is written.
+  virtual void linear_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
+                              Write write) = 0;
+  /// dx (M,K) = dy W + the branch's part; gradients of the branch are added to `gradient`. `lora` may be null, then
+  /// x is not read. dx may be empty (first layer): then only the branch's gradients are made.
+  virtual void linear_backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora,
+                               const LoraGradient* gradient, TensorView dx, Write write) = 0;
+
+  /// --- Head and loss in row chunks; full logits never exist.
+  /// h (R,H) compute type; targets i32 [R] in [0,V); sums f64 [2] += {sum of -log p(target), number of rows whose
+  /// largest logit is the target}. With dh (R,H) given: dh = gradient of grad_scale * sum.
+  virtual void head_cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
+                                  TensorView sums, TensorView dh) = 0;
+  /// logits f32 (M,V) = h (M,H) head^T, for chat and tests.
+  virtual void head_logits(TensorView h, const Weight& head, TensorView logits) = 0;
+
+  /// --- Optimiser, in place on f32 parameters.
+  /// sum f64 [1] += sum of squares of x (f32), over fixed chunks in fixed order.
+  virtual void sum_of_squares(TensorView x, TensorView sum) = 0;
+  /// PyTorch's AdamW: decay before the update. m, v f32 [n].
+  virtual void adamw(TensorView parameter, TensorView gradient, TensorView m, TensorView v, const AdamStep& step) = 0;
+  /// bitsandbytes' blockwise 8-bit AdamW: decay after the update; a non-finite gradient leaves its element untouched
+  /// with m = v = 0 (formats.md §2.7).
+  virtual void adamw_8bit(TensorView parameter, TensorView gradient, const Adam8bitState& state,
+                          const AdamStep& step) = 0;
+};
+
+/// How a back end is to be made.
+struct BackendOptions {
+  std::string device = "auto";              ///< auto, cpu, cuda
+  int threads = 0;                          ///< 0 = all cores
+  std::uint64_t memory_limit_bytes = 0;     ///< 0 = none
+};
+
+/// The back end for the options; throws Error(unsupported) for a device that is not there, saying why.
+std::unique_ptr<Backend> make_backend(const BackendOptions& options);
+
+/// All devices of this machine; a reason per kind that is missing.
+struct DeviceReport {
+  std::vector<DeviceInfo> devices;
+  std::vector<std::string> notes;           ///< for example why CUDA is not used
+};
+DeviceReport list_devices();
+
+}  // namespace lorikeet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "kernels/tensor.h"
+
+namespace lorikeet {
+
+class Backend;
+
+/// How the frozen weights of a linear layer are kept in memory.
+enum class WeightFormat : std::uint8_t {
+  f32,
+  bf16,
+  f16,
+  nf4,         ///< bitsandbytes NF4, blocks of 64, 8-bit absmax in blocks of 256 (double quantisation)
+  nf4_single,  ///< bitsandbytes NF4, blocks of 64, f32 absmax
+};
+
+const char* to_string(WeightFormat format);
+
+/// A frozen weight matrix (N,K) = (out,in) in one of the formats, on one device. Move-only.
+/// 4-bit: the matrix is flattened row-major into blocks of 64 that may cross rows; element 2j sits in the high nibble
+/// of byte j. absmax of block i is f32, or (double quantisation) map[code] * nested_absmax[i / 256] + nested_offset.
+/// Source: formats.md §2.1-2.3 (bitsandbytes).
+struct Weight {
+  WeightFormat format = WeightFormat::f32;
+  std::int64_t out = 0;      ///< N
+  std::int64_t in = 0;       ///< K
+  Tensor values;             ///< (N,K) f32/bf16/f16, or u8 [(N*K+1)/2] packed codes
+  Tensor absmax;             ///< f32 [blocks] for nf4_single, u8 [blocks] for nf4, empty otherwise
+  Tensor nested_absmax;      ///< f32 [ceil(blocks/256)] for nf4
+  float nested_offset = 0;   ///< mean of the f32 absmax values, for nf4
+  Tensor bias;               ///< f32 [N] or empty
+
+  std::size_t bytes() const;
+};
+
+/// Bytes a weight of this shape will take on the device, without its bias.
+std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in);
+
+/// Reads elements [first, first + out.size()) of the row-major matrix as f32.
+using ElementReader = std::function<void(std::int64_t first, std::span<float> out)>;
+
+/// Builds a weight on `backend` from a reader, in pieces: beside the finished weight it needs a few MiB and, for
+/// nf4, one f32 per block. Throws Error(numeric) naming `name` when a value is not finite.
+Weight make_weight(Backend& backend, WeightFormat format, std::int64_t out, std::int64_t in, const ElementReader& read,
+                   const std::string& name);
+
+}  // namespace lorikeet
