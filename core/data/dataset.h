@@ -25,18 +25,23 @@ struct RefusedRow {
   std::string reason;        ///< for example "The answer is missing"
 };
 
-/// What reading found. read = used + refused + duplicates dropped + empty answers dropped; nothing is silent.
+/// What reading found. read = used + refused_rows; nothing is silent.
 struct DataReport {
   std::string format;        ///< "Alpaca JSON" or "Alpaca JSONL"
   std::int64_t bytes = 0;
   std::int64_t read = 0;
   std::int64_t used = 0;
+  std::int64_t refused_rows = 0;
   std::int64_t duplicates = 0;      ///< counted; they stay in (later copies of an equal record)
   std::int64_t empty_answers = 0;   ///< refused with their reason, counted here too
-  std::vector<RefusedRow> refused;
+  std::vector<RefusedRow> refused;  ///< the first max_listed_rows of them, so that a hostile file cannot fill memory
   std::vector<std::string> columns;       ///< as found, in first-seen order
   std::vector<std::string> warnings;      ///< for example "Converted from UTF-16"
 };
+
+/// Refused rows and distinct columns that a report lists; the others are only counted.
+inline constexpr std::size_t max_listed_rows = 10'000;
+inline constexpr std::size_t max_listed_columns = 256;
 
 struct InstructionData {
   std::string path;
@@ -48,10 +53,14 @@ struct InstructionData {
 /// Progress of long reading: called now and then with rows read so far.
 using RowsRead = std::function<void(std::int64_t rows)>;
 
-/// Reads Alpaca JSON (array, {"data": [...]}, single object) or JSONL, recognised by content and not by extension.
-/// Bad rows are refused one by one with number and reason; a file that breaks off keeps the rows before the break.
-/// Throws Error when the file cannot be read or holds no usable row (saying which column is missing), and
-/// Error(cancelled) when asked to stop.
+/// Reads Alpaca JSON (array, {"data": [...]}, {"train": [...]}, single object) or JSONL, recognised by content and not
+/// by extension; UTF-8 whatever the locale, or UTF-16. The file is streamed: memory is that of the rows kept.
+/// Columns are instruction, input, output; where one is missing from the file, a usual other name of it (prompt,
+/// response, ...) is taken when only one is there, with a warning. Numbers, true and false become text as written;
+/// null and [] count as empty. Bad rows are refused one by one with number and reason; a file that breaks off keeps
+/// the rows before the break. A row is at most 64 MB and nested at most 128 deep.
+/// Throws Error when the file cannot be read or holds no usable row (naming the columns found and those expected),
+/// and Error(cancelled) when asked to stop.
 InstructionData read_instruction_data(const std::string& path, std::stop_token stop = {}, const RowsRead& progress = {});
 
 /// A row ready for training.
@@ -74,12 +83,20 @@ struct TokeniseOptions {
 
 struct TokenisedData {
   std::vector<TokenRow> rows;
-  std::vector<RefusedRow> refused;        ///< dropped here: no trained token left, longer than max_length
+  std::vector<RefusedRow> refused;        ///< dropped here (each row once): no trained token left, too long
   std::int64_t tokens = 0;
   std::int64_t trained_tokens = 0;
+  std::int64_t long_rows = 0;             ///< rows longer than max_length, whatever was done with them
   std::int64_t cut_rows = 0;              ///< rows that lost tokens
+  std::int64_t end_rows = 0;              ///< rows whose last trained token is the format's end token
   std::int64_t longest = 0;               ///< before cutting
+  std::vector<std::string> warnings;      ///< for example that no row carries an end token
 };
+
+/// Encodes every row with `format` and applies the limit of `options`. Cutting keeps the first max_length tokens, so an
+/// answer that is cut off has no end token; splitting makes rows of at most max_length tokens one after the other (all
+/// with the number of their row) and leaves out parts without a trained token; a row with no trained token left is
+/// refused with its reason. The same rows are kept with and without packing. Throws Error(cancelled) when asked to stop.
 
 TokenisedData tokenise(const std::vector<InstructionRow>& rows, const PromptFormat& format,
                        const TokeniseOptions& options, std::stop_token stop = {}, const RowsRead& progress = {});
@@ -90,6 +107,7 @@ struct Split {
   std::vector<std::int64_t> evaluation;
 };
 /// fraction 0 gives no evaluation rows; otherwise at least one row on each side when there are two or more.
+/// Throws Error(invalid_argument) unless 0 <= fraction < 1.
 Split split_rows(std::int64_t rows, double evaluation_fraction, std::uint64_t seed);
 
 /// The order of an epoch: a pure function of (seed, epoch, count); the identity when shuffle is false.

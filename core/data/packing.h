@@ -20,14 +20,19 @@ struct TokenBatch {
 };
 
 /// How the rows of one epoch are laid into micro-batches: each inner list holds indexes into the token rows.
-/// Packing: best fit into bins of `max_length` tokens (formats.md §4.3, no token lost), `batch_size` bins a
-/// micro-batch; without packing `batch_size` rows a micro-batch. Pure function of its arguments.
 struct BatchPlan {
   std::vector<std::vector<std::int64_t>> micro_batches;
 };
+/// Every index of `order` is used exactly once. Without packing `batch_size` rows a micro-batch, in the given order.
+/// With packing `batch_size` bins a micro-batch: best-fit decreasing over the whole epoch into bins of `max_length`
+/// tokens (each row, longest first, goes into the bin with the smallest space that still fits it, the oldest on ties;
+/// rows of equal length in the given order, so a shuffle changes who meets whom). Bins then follow each other in the
+/// order of their longest row and rows inside a bin in the given order, so that long and short rows stay mixed over
+/// the epoch. Pure function of its arguments. Throws Error(invalid_argument) for a row longer than max_length.
 BatchPlan plan_batches(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& order,
                        std::int64_t batch_size, std::int64_t max_length, bool packing);
 
+/// Lays the rows end to end; the last target of each is -1, so no row predicts the first token of the next.
 TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& indexes);
 
 }  // namespace lorikeet
