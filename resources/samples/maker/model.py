@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: CC0-1.0
+"""The nest model: a Llama small enough for a repository."""
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.utils import logging
+
+from .tokens import BOS, EOS, VOCABULARY
+
+CONTEXT = 512
+logging.disable_progress_bar()
+
+
+def build(seed):
+    """A freshly initialised model: 4 layers, width 128, 8 query heads on 4 key/value heads, tied head."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=VOCABULARY, hidden_size=128, intermediate_size=448, num_hidden_layers=4,
+        num_attention_heads=8, num_key_value_heads=4, head_dim=16, max_position_embeddings=CONTEXT,
+        rms_norm_eps=1e-5, rope_theta=10000.0, tie_word_embeddings=True, bos_token_id=BOS, eos_token_id=EOS,
+        pad_token_id=None, attn_implementation="sdpa")
+    return LlamaForCausalLM(config)
+
+
+def save(model, folder):
+    """config.json, generation_config.json and model.safetensors with 16-bit weights."""
+    copy = build(0)
+    copy.load_state_dict(model.state_dict())
+    copy.to(torch.bfloat16).save_pretrained(folder)
+    (folder / "model.safetensors").chmod(0o644)
