@@ -9,7 +9,8 @@
 namespace lorikeet {
 
 Shape::Shape(std::initializer_list<std::int64_t> extents) {
-  if (extents.size() > extents_.size()) throw Error(ErrorCode::invalid_argument, "A shape has at most four extents");
+  if (extents.size() > extents_.size())
+    throw Error(ErrorCode::invalid_argument, "A shape has at most four extents");
   for (const std::int64_t extent : extents) {
     if (extent < 0) throw Error(ErrorCode::invalid_argument, "A shape cannot have a negative extent");
     extents_[static_cast<std::size_t>(rank_++)] = extent;
@@ -30,24 +31,33 @@ std::int64_t TensorView::columns() const {
 
 TensorView TensorView::row_range(std::int64_t first, std::int64_t count) const {
   if (first < 0 || count < 0 || first + count > rows()) {
-    throw Error(ErrorCode::invalid_argument, "Row range " + std::to_string(first) + "+" + std::to_string(count) +
-                                                 " is outside a tensor of " + std::to_string(rows()) + " rows");
+    throw Error(ErrorCode::invalid_argument, "Row range " + std::to_string(first) + "+" +
+                                                 std::to_string(count) + " is outside a tensor of " +
+                                                 std::to_string(rows()) + " rows");
   }
   TensorView part = *this;
   part.data = static_cast<char*>(data) + static_cast<std::size_t>(first * columns()) * size_of(dtype);
   switch (shape.rank()) {
-    case 1: part.shape = {count}; break;
-    case 2: part.shape = {count, shape[1]}; break;
-    case 3: part.shape = {count, shape[1], shape[2]}; break;
-    default: part.shape = {count, shape[1], shape[2], shape[3]}; break;
+    case 1:
+      part.shape = {count};
+      break;
+    case 2:
+      part.shape = {count, shape[1]};
+      break;
+    case 3:
+      part.shape = {count, shape[1], shape[2]};
+      break;
+    default:
+      part.shape = {count, shape[1], shape[2], shape[3]};
+      break;
   }
   return part;
 }
 
 TensorView TensorView::reshaped(Shape other) const {
   if (other.elements() != shape.elements()) {
-    throw Error(ErrorCode::invalid_argument, "Cannot reshape " + std::to_string(shape.elements()) + " elements to " +
-                                                 std::to_string(other.elements()));
+    throw Error(ErrorCode::invalid_argument, "Cannot reshape " + std::to_string(shape.elements()) +
+                                                 " elements to " + std::to_string(other.elements()));
   }
   return {data, dtype, other};
 }

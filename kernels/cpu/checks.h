@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/tensor.h"
+
+namespace lorikeet {
+
+/// Throws Error(invalid_argument) "operation: what" unless `condition` holds.
+void check(bool condition, const char* operation, const char* what);
+
+/// Throws unless `view` has data, this element type and this shape; `what` names the operand.
+void check_tensor(const TensorView& view, DType dtype, const Shape& shape, const char* operation,
+                  const char* what);
+
+/// Throws unless the element type is a compute type of this back end (f32 or bf16).
+void check_compute(const TensorView& view, const char* operation, const char* what);
+
+/// Throws unless every one of the i32 values lies in [0, bound); so a wrong id cannot read outside a table.
+void check_indices(const TensorView& indices, std::int64_t bound, const char* operation, const char* what);
+
+}  // namespace lorikeet

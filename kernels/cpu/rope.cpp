@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoPE (Su et al. 2021), half-split form: with d rotary dimensions, the pair (x[i], x[i + d/2]) is turned by
+// the angle whose cosine and sine are row positions[t] of the tables; the inverse turns back.
+#include "kernels/cpu/checks.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "kernels/cpu/element.h"
+#include "kernels/cpu/parallel.h"
+
+namespace lorikeet {
+
+namespace {
+
+template <typename T>
+void rotate(T* x, const float* cosine, const float* sine, std::int64_t half, float sign) {
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float first = load(x[i]);
+    const float second = load(x[i + half]);
+    const float s = sign * sine[i];
+    store(x[i], first * cosine[i] - second * s);
+    store(x[i + half], second * cosine[i] + first * s);
+  }
+}
+
+}  // namespace
+
+void CpuBackend::rope(TensorView x, TensorView positions, TensorView cosine, TensorView sine, bool inverse) {
+  constexpr const char* name = "rope";
+  check(x.shape.rank() == 3, name, "x is (T,heads,head_dim)");
+  check(cosine.shape.rank() == 2, name, "cosine is (P,d/2)");
+  check_compute(x, name, "x");
+  const std::int64_t heads = x.shape[1];
+  const std::int64_t width = x.shape[2];
+  const std::int64_t half = cosine.shape[1];
+  check(2 * half <= width, name, "more rotary dimensions than head_dim");
+  check_tensor(cosine, DType::f32, cosine.shape, name, "cosine");
+  check_tensor(sine, DType::f32, cosine.shape, name, "sine");
+  check_tensor(positions, DType::i32, {x.shape[0]}, name, "positions");
+  check_indices(positions, cosine.shape[0], name, "position");
+  for_chunks(threads_, x.shape[0], row_chunk(heads * width), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t row = positions.as<std::int32_t>()[t] * half;
+      for (std::int64_t head = 0; head < heads; ++head) {
+        const std::int64_t at = (t * heads + head) * width;
+        const float* c = cosine.as<float>() + row;
+        const float* s = sine.as<float>() + row;
+        if (x.dtype == DType::f32)
+          rotate(x.as<float>() + at, c, s, half, inverse ? -1.0f : 1.0f);
+        else
+          rotate(x.as<Bf16>() + at, c, s, half, inverse ? -1.0f : 1.0f);
+      }
+    }
+  });
+}
+
+}  // namespace lorikeet

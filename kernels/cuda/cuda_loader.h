@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace lorikeet {
+
+/// CUDA devices that can be used, and why there are none.
+struct CudaReport {
+  std::vector<DeviceInfo> devices;
+  std::string reason;  ///< empty when there is a device
+};
+
+/// Looks for CUDA devices; never throws for their absence.
+CudaReport list_cuda_devices();
+
+/// The CUDA back end; throws Error(unsupported) with the reason when there is none.
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);
+
+}  // namespace lorikeet

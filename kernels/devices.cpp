@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "kernels/backend.h"
+#include "kernels/base/error.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "kernels/cuda/cuda_loader.h"
+
+namespace lorikeet {
+
+std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  if (options.threads < 0) {
+    throw Error(ErrorCode::invalid_argument, "threads cannot be negative", "threads", "0 means all cores");
+  }
+  if (options.device == "cuda") return make_cuda_backend(options);
+  if (options.device == "auto" && !list_cuda_devices().devices.empty()) return make_cuda_backend(options);
+  if (options.device != "cpu" && options.device != "auto") {
+    throw Error(ErrorCode::unsupported, "There is no device " + options.device, "device",
+                "Use auto, cpu or cuda");
+  }
+  const int threads = options.threads > 0 ? options.threads : usable_cores();
+  return std::make_unique<CpuBackend>(threads, options.memory_limit_bytes);
+}
+
+DeviceReport list_devices() {
+  DeviceReport report;
+  report.devices.push_back(cpu_device_info(chosen_isa(), usable_cores()));
+  CudaReport cuda = list_cuda_devices();
+  for (DeviceInfo& device : cuda.devices) report.devices.push_back(std::move(device));
+  if (!cuda.reason.empty()) report.notes.push_back(std::move(cuda.reason));
+  return report;
+}
+
+}  // namespace lorikeet
