@@ -26,21 +26,22 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-/// Closes a descriptor at the end of a scope.
-struct Descriptor {
-  int value = -1;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
-
 }  // namespace
 
+OwnedDescriptor& OwnedDescriptor::operator=(OwnedDescriptor&& other) noexcept {
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+OwnedDescriptor::~OwnedDescriptor() {
+  if (value_ >= 0) ::close(value_);
+}
+
 std::string read_file(const std::string& path, std::uint64_t max_bytes) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.value < 0) throw system_error("Cannot open", path, errno);
+  OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.value() < 0) throw system_error("Cannot open", path, errno);
   struct stat info {};
-  if (::fstat(file.value, &info) != 0) throw system_error("Cannot read", path, errno);
+  if (::fstat(file.value(), &info) != 0) throw system_error("Cannot read", path, errno);
   if (S_ISDIR(info.st_mode)) throw Error(ErrorCode::io, "Cannot read a folder as a file", path);
   std::string content;
   const auto size = static_cast<std::uint64_t>(info.st_size);
@@ -52,7 +53,7 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes) {
   content.reserve(size);
   char buffer[1 << 16];
   for (;;) {
-    const ssize_t got = ::read(file.value, buffer, sizeof buffer);
+    const ssize_t got = ::read(file.value(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw system_error("Cannot read", path, errno);
     if (got == 0) break;
@@ -71,20 +72,18 @@ void write_file_atomically(const std::string& path, std::string_view content) {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> counter{0};
   temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw system_error("Cannot write", path_, errno);
+  descriptor_ = OwnedDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (descriptor_.value() < 0) throw system_error("Cannot write", path_, errno);
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (descriptor_.value() >= 0) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, from, bytes);
+    const ssize_t written = ::write(descriptor_.value(), from, bytes);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw system_error("Cannot write", path_, errno);
     from += written;
@@ -93,30 +92,30 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0) throw system_error("Cannot write", path_, errno);
+  if (::fsync(descriptor_.value()) != 0) throw system_error("Cannot write", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw system_error("Cannot write", path_, errno);
-  ::close(std::exchange(descriptor_, -1));
+  descriptor_ = OwnedDescriptor();
   sync_folder(folder_of(path_));
 }
 
 void sync_folder(const std::string& folder) {
-  Descriptor directory{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (directory.value < 0) throw system_error("Cannot open", folder, errno);
+  OwnedDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.value() < 0) throw system_error("Cannot open", folder, errno);
   // Some file systems (network, FUSE) cannot sync a folder; then the rename itself is all that can be had.
-  if (::fsync(directory.value) != 0 && errno != EINVAL && errno != ENOTSUP) {
+  if (::fsync(directory.value()) != 0 && errno != EINVAL && errno != ENOTSUP) {
     throw system_error("Cannot write", folder, errno);
   }
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.value < 0) throw system_error("Cannot open", path, errno);
+  OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.value() < 0) throw system_error("Cannot open", path, errno);
   struct stat info {};
-  if (::fstat(file.value, &info) != 0) throw system_error("Cannot read", path, errno);
+  if (::fstat(file.value(), &info) != 0) throw system_error("Cannot read", path, errno);
   if (!S_ISREG(info.st_mode)) throw Error(ErrorCode::io, "Not a regular file", path);
   size_ = static_cast<std::size_t>(info.st_size);
   if (size_ == 0) return;  // an empty map is an error to mmap, an empty file is not
-  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value, 0);
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value(), 0);
   if (data == MAP_FAILED) throw system_error("Cannot map", path, errno);
   data_ = static_cast<const std::byte*>(data);
 }
@@ -144,29 +143,25 @@ void MappedFile::forget(std::size_t first, std::size_t count) const noexcept {
 }
 
 FileLock::FileLock(const std::string& path, std::string_view content) {
-  Descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
-  if (file.value < 0) throw system_error("Cannot open", path, errno);
-  if (::flock(file.value, LOCK_EX | LOCK_NB) != 0) {
+  OwnedDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (file.value() < 0) throw system_error("Cannot open", path, errno);
+  if (::flock(file.value(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_error("Cannot lock", path, errno);
     throw Error(ErrorCode::locked, "Another process is using this (" + read_file(path, 4096) + ")", path,
                 "Wait until it has finished, or stop it");
   }
-  if (::ftruncate(file.value, 0) != 0 ||
-      ::write(file.value, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+  if (::ftruncate(file.value(), 0) != 0 ||
+      ::write(file.value(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
     throw system_error("Cannot write", path, errno);
   }
-  descriptor_ = std::exchange(file.value, -1);
-}
-
-FileLock::~FileLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = std::move(file);
 }
 
 bool FileLock::is_held(const std::string& path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.value < 0) return false;
+  OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.value() < 0) return false;
   // A shared lock is refused exactly while somebody holds the exclusive one, and two askers do not disturb each other.
-  if (::flock(file.value, LOCK_SH | LOCK_NB) == 0) return false;
+  if (::flock(file.value(), LOCK_SH | LOCK_NB) == 0) return false;
   return errno == EWOULDBLOCK;
 }
 

@@ -16,6 +16,25 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes = UINT64_
 /// the same folder, write, fsync, rename, fsync of the folder. Throws Error(disk_full | io); the old file then stands.
 void write_file_atomically(const std::string& path, std::string_view content);
 
+/// Owner of a POSIX file descriptor; -1 = none.
+class OwnedDescriptor {
+ public:
+  explicit OwnedDescriptor(int value = -1) : value_(value) {}
+  OwnedDescriptor(OwnedDescriptor&& other) noexcept : value_(other.release()) {}
+  OwnedDescriptor& operator=(OwnedDescriptor&& other) noexcept;
+  ~OwnedDescriptor();
+
+  int value() const { return value_; }
+  int release() {
+    const int value = value_;
+    value_ = -1;
+    return value;
+  }
+
+ private:
+  int value_;
+};
+
 /// The same for large files, written in pieces. Without commit() the destructor removes the temporary file.
 class AtomicFile {
  public:
@@ -31,7 +50,7 @@ class AtomicFile {
  private:
   std::string path_;
   std::string temporary_;
-  int descriptor_ = -1;
+  OwnedDescriptor descriptor_;
 };
 
 /// fsync of a folder, so that names made or renamed in it survive a power cut.
@@ -61,15 +80,11 @@ class FileLock {
   /// Takes the lock and writes `content` (for example pid and start time) into the file.
   /// Throws Error(locked) quoting the file's content when another process holds it.
   FileLock(const std::string& path, std::string_view content);
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  ~FileLock();
-
   /// Whether some process holds the lock of this file now; false when the file does not exist.
   static bool is_held(const std::string& path);
 
  private:
-  int descriptor_ = -1;
+  OwnedDescriptor descriptor_;
 };
 
 /// True if `name`, found inside a file, stays inside its folder: relative, no "..", no drive, not empty, no NUL.

@@ -68,7 +68,6 @@ class Transformer {
   struct Options {
     DType compute = DType::f32;
     std::int64_t max_tokens = 0;            ///< largest micro-batch
-    std::int64_t max_label_rows = 0;        ///< most trained tokens in one
     std::vector<bool> keep;                 ///< one per layer
   };
   Transformer(BaseModel& model, const LoraAdapter* adapter, Options options);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data/dataset.h"
 #include "core/model/model_spec.h"
 #include "core/train/settings.h"
 
@@ -50,15 +51,21 @@ struct DataShape {
   std::int64_t evaluation_rows = 0;
   std::int64_t tokens = 0;
   std::int64_t trained_tokens = 0;
-  std::int64_t longest_batch = 0;        ///< tokens of the largest micro-batch
-  std::int64_t longest_row = 0;          ///< tokens, after cutting
+  std::int64_t longest_row = 0;          ///< tokens, after cutting, evaluation rows included
+  std::int64_t longest_rows_sum = 0;     ///< tokens of the batch_size longest rows together
   std::int64_t micro_batches_per_epoch = 0;
-  std::int64_t largest_label_rows = 0;   ///< trained tokens of the micro-batch that has most
 };
 
 /// `memory_limit_bytes` is resolved (never 0); `compute_bytes` is 2 for bf16 and f16, 4 for f32.
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                std::uint64_t memory_limit_bytes, int compute_bytes);
+
+/// Tokens of the largest micro-batch any epoch can have.
+std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length);
+
+/// What the data gives to the plan: rows as tokenised, `batch_plan` of the first epoch.
+DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<TokenRow>& evaluation,
+                     const Settings& settings, std::int64_t max_length);
 
 /// max-length with "auto" resolved: min(1024, context).
 std::int64_t resolved_max_length(const Settings& settings, const ModelSpec& spec);

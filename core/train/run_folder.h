@@ -119,7 +119,7 @@ class RunFolder {
   /// Reads the whole of events.jsonl.
   RunHistory read_history() const;
   bool is_alive() const;             ///< an engine holds run/lock
-  /// Ended without a last word: not alive, and the last state is none of done, failed, paused.
+  /// Ended without a last word: not alive, and the last state is neither done nor failed.
   bool was_killed() const;
 
   /// --- Studio and command line: ask the engine for something.
@@ -137,7 +137,7 @@ class RunFolder {
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
   std::unique_ptr<FileLock> lock_;
-  int events_ = -1;
+  OwnedDescriptor events_;
 };
 
 /// Folders under `runs_folder` that hold a job.json, newest first.

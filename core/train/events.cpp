@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/train/run_folder.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+constexpr std::pair<RunState, const char*> state_names[] = {
+    {RunState::loading, "loading"},   {RunState::training, "training"}, {RunState::evaluating, "evaluating"},
+    {RunState::pausing, "pausing"},   {RunState::paused, "paused"},     {RunState::waiting, "waiting"},
+    {RunState::stopping, "stopping"}, {RunState::done, "done"},         {RunState::failed, "failed"},
+};
+
+std::int64_t whole(const Json& event, const char* key) { return json_int(event, key, 0, 0, INT64_MAX, "event"); }
+double number(const Json& event, const char* key) { return json_number(event, key, 0, "event"); }
+std::string text(const Json& event, const char* key) { return json_string(event, key, "", "event"); }
+
+template <typename Event>
+void drop_beyond(std::vector<Event>& events, std::int64_t step) {
+  std::erase_if(events, [&](const Event& event) { return event.step > step; });
+}
+
+}  // namespace
+
+const char* to_string(RunState state) {
+  for (const auto& [value, name] : state_names) {
+    if (value == state) return name;
+  }
+  return "unknown";
+}
+
+std::optional<RunState> run_state_from(const std::string& name) {
+  for (const auto& [value, known] : state_names) {
+    if (name == known) return value;
+  }
+  return std::nullopt;
+}
+
+void EventReader::feed(std::string_view bytes) {
+  rest_ += bytes;
+  std::size_t from = 0;
+  for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', from)) {
+    const std::string_view line(rest_.data() + from, end - from);
+    from = end + 1;
+    if (line.empty()) continue;
+    try {
+      apply(parse_json(line, "events.jsonl"));
+    } catch (const Error& error) {
+      history_.warnings.push_back({"broken_line", error.what()});
+    }
+  }
+  rest_.erase(0, from);
+}
+
+void EventReader::apply(const Json& event) {
+  const std::string type = text(event, "type");
+  history_.last_time = std::max(history_.last_time, number(event, "time"));
+  if (type == "state") {
+    if (const auto state = run_state_from(text(event, "state"))) history_.state = *state;
+    history_.state_why = text(event, "why");
+    if (const auto total = whole(event, "total_steps")) history_.total_steps = total;
+    if (history_.state == RunState::training) history_.error.reset();
+  } else if (type == "step") {
+    history_.steps.push_back({whole(event, "step"), number(event, "epoch"), number(event, "loss"),
+                              number(event, "learning_rate"), number(event, "grad_norm"), whole(event, "tokens"),
+                              whole(event, "trained_tokens"), number(event, "tokens_per_second"),
+                              whole(event, "memory_bytes"), number(event, "elapsed_seconds")});
+  } else if (type == "eval") {
+    history_.evaluations.push_back({whole(event, "step"), number(event, "loss"), number(event, "perplexity"),
+                                    number(event, "accuracy"), whole(event, "tokens")});
+  } else if (type == "sample") {
+    history_.samples.push_back({whole(event, "step"), text(event, "prompt"), text(event, "answer")});
+  } else if (type == "checkpoint") {
+    history_.checkpoints.push_back({whole(event, "step"), text(event, "path")});
+  } else if (type == "warning") {
+    history_.warnings.push_back({text(event, "code"), text(event, "what")});
+  } else if (type == "error") {
+    history_.error = ErrorEvent{text(event, "code"), text(event, "what"), text(event, "where"), text(event, "hint")};
+  } else if (type == "done") {
+    history_.done = DoneEvent{text(event, "adapter"), whole(event, "best_step")};
+  } else if (type == "resume") {
+    const std::int64_t step = whole(event, "from_step");
+    drop_beyond(history_.steps, step);
+    drop_beyond(history_.evaluations, step);
+    drop_beyond(history_.samples, step);
+    drop_beyond(history_.checkpoints, step);
+    history_.error.reset();
+    history_.done.reset();
+  }
+}
+
+}  // namespace lorikeet
