@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/dynamic_map.h"
+
+namespace lorikeet::reference {
+
+namespace {
+
+std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
+std::int64_t length(const Values& values) {
+  return static_cast<std::int64_t>(values.size());
+}
+
+}  // namespace
+
+Values embedding_forward(const Values& table, const Indices& ids, std::int64_t width) {
+  return gather_rows(table, ids, width);
+}
+
+Values embedding_backward(const Values& dy, const Indices& ids, std::int64_t width, Values table_grad) {
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    for (std::int64_t i = 0; i < width; ++i) {
+      table_grad[at(ids[t] * width + i)] += dy[t * at(width) + at(i)];
+    }
+  }
+  return table_grad;
+}
+
+Values gather_rows(const Values& from, const Indices& rows, std::int64_t width) {
+  Values to;
+  for (const std::int32_t row : rows) {
+    to.insert(to.end(), from.begin() + row * width, from.begin() + (row + 1) * width);
+  }
+  return to;
+}
+
+Values scatter_rows(const Values& from, const Indices& rows, std::int64_t width, std::int64_t rows_out) {
+  Values to(at(rows_out * width), 0.0);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::copy_n(from.begin() + static_cast<std::int64_t>(r) * width, width, to.begin() + rows[r] * width);
+  }
+  return to;
+}
+
+Norm rms_norm_forward(const Values& x, const Values& weight, double epsilon) {
+  const std::size_t width = weight.size();
+  Norm norm{Values(x.size()), Values(x.size() / width)};
+  for (std::size_t t = 0; t < norm.rstd.size(); ++t) {
+    double sum = 0;
+    for (std::size_t i = 0; i < width; ++i) sum += x[t * width + i] * x[t * width + i];
+    norm.rstd[t] = 1 / std::sqrt(sum / static_cast<double>(width) + epsilon);
+    for (std::size_t i = 0; i < width; ++i)
+      norm.y[t * width + i] = x[t * width + i] * norm.rstd[t] * weight[i];
+  }
+  return norm;
+}
+
+Values rms_norm_backward(const Values& dy, const Values& x, const Values& weight, double epsilon) {
+  const std::size_t width = weight.size();
+  const Values rstd = rms_norm_forward(x, weight, epsilon).rstd;
+  Values dx(x.size());
+  for (std::size_t t = 0; t < rstd.size(); ++t) {
+    double mean = 0;
+    for (std::size_t i = 0; i < width; ++i)
+      mean += dy[t * width + i] * weight[i] * x[t * width + i] * rstd[t];
+    mean /= static_cast<double>(width);
+    for (std::size_t i = 0; i < width; ++i) {
+      dx[t * width + i] = rstd[t] * (dy[t * width + i] * weight[i] - x[t * width + i] * rstd[t] * mean);
+    }
+  }
+  return dx;
+}
+
+Values rope(Values x, const Indices& positions, const Values& cosine, const Values& sine, std::int64_t heads,
+            std::int64_t head_dim, std::int64_t half, bool inverse) {
+  for (std::size_t t = 0; t < positions.size(); ++t) {
+    for (std::int64_t head = 0; head < heads; ++head) {
+      double* row = &x[(t * at(heads) + at(head)) * at(head_dim)];
+      for (std::int64_t i = 0; i < half; ++i) {
+        const double c = cosine[at(positions[t] * half + i)];
+        const double s = sine[at(positions[t] * half + i)] * (inverse ? -1 : 1);
+        const double first = row[i];
+        const double second = row[i + half];
+        row[i] = first * c - second * s;
+        row[i + half] = first * s + second * c;
+      }
+    }
+  }
+  return x;
+}
+
+namespace {
+
+/// Probabilities of one query (row `query` of a sequence that starts at row `begin`) over keys 0 ... query; 0
+/// outside the window. Returns the logarithm of the denominator.
+double probabilities(const double* q, const Values& k, std::int64_t begin, std::int64_t query,
+                     std::int64_t kv_head, const AttentionSizes& s, Values& p) {
+  p.assign(at(query + 1), 0.0);
+  double largest = -INFINITY;
+  const auto visible = [&](std::int64_t j) { return s.window == 0 || query - j < s.window; };
+  for (std::int64_t j = 0; j <= query; ++j) {
+    if (!visible(j)) continue;
+    for (std::int64_t i = 0; i < s.head_dim; ++i) {
+      p[at(j)] += q[i] * k[at(((begin + j) * s.kv_heads + kv_head) * s.head_dim + i)];
+    }
+    p[at(j)] *= s.scale;
+    largest = std::max(largest, p[at(j)]);
+  }
+  double sum = 0;
+  for (std::int64_t j = 0; j <= query; ++j) {
+    p[at(j)] = visible(j) ? std::exp(p[at(j)] - largest) : 0;
+    sum += p[at(j)];
+  }
+  for (double& value : p) value /= sum;
+  return largest + std::log(sum);
+}
+
+}  // namespace
+
+Attention attention_forward(const Values& q, const Values& k, const Values& v, const Indices& cu_seqlens,
+                            const AttentionSizes& s) {
+  Attention result{Values(q.size(), 0.0), Values(q.size() / at(s.head_dim))};
+  Values p;
+  for (std::size_t row = 0; row + 1 < cu_seqlens.size(); ++row) {
+    const std::int64_t begin = cu_seqlens[row];
+    for (std::int64_t t = begin; t < cu_seqlens[row + 1]; ++t) {
+      for (std::int64_t head = 0; head < s.heads; ++head) {
+        const std::int64_t kv_head = head / (s.heads / s.kv_heads);
+        const std::int64_t q_at = (t * s.heads + head) * s.head_dim;
+        result.lse[at(t * s.heads + head)] = probabilities(&q[at(q_at)], k, begin, t - begin, kv_head, s, p);
+        for (std::int64_t j = 0; j <= t - begin; ++j) {
+          for (std::int64_t i = 0; i < s.head_dim; ++i) {
+            result.out[at(q_at + i)] +=
+                p[at(j)] * v[at(((begin + j) * s.kv_heads + kv_head) * s.head_dim + i)];
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+AttentionGradients attention_backward(const Values& dout, const Values& q, const Values& k, const Values& v,
+                                      const Indices& cu_seqlens, const AttentionSizes& s) {
+  AttentionGradients g{Values(q.size(), 0.0), Values(k.size(), 0.0), Values(v.size(), 0.0)};
+  Values p;
+  Values dp;
+  for (std::size_t row = 0; row + 1 < cu_seqlens.size(); ++row) {
+    const std::int64_t begin = cu_seqlens[row];
+    for (std::int64_t t = begin; t < cu_seqlens[row + 1]; ++t) {
+      for (std::int64_t head = 0; head < s.heads; ++head) {
+        const std::int64_t kv_head = head / (s.heads / s.kv_heads);
+        const std::int64_t q_at = (t * s.heads + head) * s.head_dim;
+        probabilities(&q[at(q_at)], k, begin, t - begin, kv_head, s, p);
+        dp.assign(p.size(), 0.0);
+        double mean = 0;
+        for (std::size_t j = 0; j < p.size(); ++j) {
+          const std::int64_t kv_at =
+              ((begin + static_cast<std::int64_t>(j)) * s.kv_heads + kv_head) * s.head_dim;
+          for (std::int64_t i = 0; i < s.head_dim; ++i) {
+            dp[j] += dout[at(q_at + i)] * v[at(kv_at + i)];
+            g.dv[at(kv_at + i)] += p[j] * dout[at(q_at + i)];
+          }
+          mean += p[j] * dp[j];
+        }
+        for (std::size_t j = 0; j < p.size(); ++j) {
+          const std::int64_t kv_at =
+              ((begin + static_cast<std::int64_t>(j)) * s.kv_heads + kv_head) * s.head_dim;
+          const double ds = s.scale * p[j] * (dp[j] - mean);
+          for (std::int64_t i = 0; i < s.head_dim; ++i) {
+            g.dq[at(q_at + i)] += ds * k[at(kv_at + i)];
+            g.dk[at(kv_at + i)] += ds * q[at(q_at + i)];
+          }
+        }
+      }
+    }
+  }
+  return g;
+}
+
+Values attention_cached(const Values& q, const Values& k_cache, const Values& v_cache, std::int64_t position,
+                        const AttentionSizes& s) {
+  // The same as the last queries of one sequence of all rows.
+  const std::int64_t q_row = s.heads * s.head_dim;
+  const std::int64_t kv_row = s.kv_heads * s.head_dim;
+  const std::int64_t total = position + length(q) / q_row;
+  Values all(at(total * q_row), 0.0);
+  std::copy(q.begin(), q.end(), all.begin() + position * q_row);
+  const Values k(k_cache.begin(), k_cache.begin() + total * kv_row);
+  const Values v(v_cache.begin(), v_cache.begin() + total * kv_row);
+  const Values out = attention_forward(all, k, v, {0, static_cast<std::int32_t>(total)}, s).out;
+  return Values(out.begin() + position * q_row, out.end());
+}
+
+Values swiglu_forward(const Values& gate, const Values& up) {
+  Values h(gate.size());
+  for (std::size_t i = 0; i < h.size(); ++i) h[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+  return h;
+}
+
+SwigluGradients swiglu_backward(const Values& dh, const Values& gate, const Values& up) {
+  SwigluGradients g{Values(dh.size()), Values(dh.size())};
+  for (std::size_t i = 0; i < dh.size(); ++i) {
+    const double s = 1 / (1 + std::exp(-gate[i]));
+    g.dgate[i] = dh[i] * up[i] * (s + gate[i] * s * (1 - s));
+    g.dup[i] = dh[i] * gate[i] * s;
+  }
+  return g;
+}
+
+namespace {
+
+/// c (m,n) += scale * a (m,k) b, where element (k,n) of b is b[k * k_stride + n * n_stride], and likewise for
+/// a.
+struct Strided {
+  const Values& values;
+  std::int64_t row_stride, column_stride;
+  double operator()(std::int64_t row, std::int64_t column) const {
+    return values[at(row * row_stride + column * column_stride)];
+  }
+};
+
+void multiply_add(Values& c, const Strided& a, const Strided& b, std::int64_t m, std::int64_t n,
+                  std::int64_t k, double scale) {
+  for (std::int64_t row = 0; row < m; ++row) {
+    for (std::int64_t column = 0; column < n; ++column) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) sum += a(row, i) * b(i, column);
+      c[at(row * n + column)] += scale * sum;
+    }
+  }
+}
+
+}  // namespace
+
+Linear linear_forward(const Values& x, const Values& w, const Values& bias, const std::vector<Lora>& branches,
+                      const LinearSizes& s) {
+  Linear result;
+  result.y.assign(at(s.rows * s.out), 0.0);
+  multiply_add(result.y, {x, s.in, 1}, {w, 1, s.in}, s.rows, s.out, s.in, 1);
+  if (!bias.empty()) {
+    for (std::int64_t i = 0; i < s.rows * s.out; ++i) result.y[at(i)] += bias[at(i % s.out)];
+  }
+  for (const Lora& lora : branches) {
+    Values xa(at(s.rows * lora.rank), 0.0);
+    multiply_add(xa, {x, s.in, 1}, {lora.a, 1, s.in}, s.rows, lora.rank, s.in, 1);
+    multiply_add(result.y, {xa, lora.rank, 1}, {lora.b, 1, lora.rank}, s.rows, s.out, lora.rank, lora.scale);
+    result.xa.push_back(xa);
+  }
+  return result;
+}
+
+LinearGradients linear_backward(const Values& dy, const Values& x, const Values& w, const Lora* lora,
+                                const LinearSizes& s) {
+  LinearGradients g;
+  g.dx.assign(at(s.rows * s.in), 0.0);
+  multiply_add(g.dx, {dy, s.out, 1}, {w, s.in, 1}, s.rows, s.in, s.out, 1);
+  if (lora == nullptr) return g;
+  const std::int64_t r = lora->rank;
+  Values xa(at(s.rows * r), 0.0);
+  multiply_add(xa, {x, s.in, 1}, {lora->a, 1, s.in}, s.rows, r, s.in, 1);
+  Values u(at(s.rows * r), 0.0);
+  multiply_add(u, {dy, s.out, 1}, {lora->b, r, 1}, s.rows, r, s.out, lora->scale);
+  multiply_add(g.dx, {u, r, 1}, {lora->a, s.in, 1}, s.rows, s.in, r, 1);
+  g.da.assign(at(r * s.in), 0.0);
+  multiply_add(g.da, {u, 1, r}, {x, s.in, 1}, r, s.in, s.rows, 1);
+  g.db.assign(at(s.out * r), 0.0);
+  multiply_add(g.db, {dy, 1, s.out}, {xa, r, 1}, s.out, r, s.rows, lora->scale);
+  return g;
+}
+
+Values head_logits(const Values& h, const Values& head, std::int64_t width) {
+  const std::int64_t rows = length(h) / width;
+  const std::int64_t vocabulary = length(head) / width;
+  Values logits(at(rows * vocabulary), 0.0);
+  multiply_add(logits, {h, width, 1}, {head, 1, width}, rows, vocabulary, width, 1);
+  return logits;
+}
+
+CrossEntropy head_cross_entropy(const Values& h, const Values& head, const Indices& targets,
+                                double grad_scale, std::int64_t width) {
+  const std::int64_t vocabulary = length(head) / width;
+  Values logits = head_logits(h, head, width);
+  CrossEntropy result;
+  for (std::size_t r = 0; r < targets.size(); ++r) {
+    double* row = &logits[r * at(vocabulary)];
+    const double* largest = std::max_element(row, row + vocabulary);
+    const double top = *largest;
+    if (largest - row == targets[r]) result.correct += 1;
+    double sum = 0;
+    for (std::int64_t i = 0; i < vocabulary; ++i) sum += std::exp(row[i] - top);
+    result.loss += std::log(sum) + top - row[targets[r]];
+    for (std::int64_t i = 0; i < vocabulary; ++i)
+      row[i] = std::exp(row[i] - top) / sum - (i == targets[r] ? 1 : 0);
+  }
+  result.dh.assign(h.size(), 0.0);
+  multiply_add(result.dh, {logits, vocabulary, 1}, {head, width, 1}, length(h) / width, width, vocabulary,
+               grad_scale);
+  return result;
+}
+
+double sum_of_squares(const Values& x) {
+  double sum = 0;
+  for (const double value : x) sum += value * value;
+  return sum;
+}
+
+void adamw(Values& p, const Values& gradient, Values& m, Values& v, const Adam& adam) {
+  const double correction1 = 1 - std::pow(adam.beta1, static_cast<double>(adam.step));
+  const double correction2 = 1 - std::pow(adam.beta2, static_cast<double>(adam.step));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const double g = gradient[i] * adam.gradient_scale;
+    p[i] *= 1 - adam.learning_rate * adam.weight_decay;
+    m[i] = adam.beta1 * m[i] + (1 - adam.beta1) * g;
+    v[i] = adam.beta2 * v[i] + (1 - adam.beta2) * g * g;
+    p[i] -= adam.learning_rate * (m[i] / correction1) / (std::sqrt(v[i] / correction2) + adam.epsilon);
+  }
+}
+
+namespace {
+
+/// Nearest entry by looking at all of them; `nearness` gets the distance to the edge between it and its
+/// neighbours.
+std::uint8_t nearest(const DynamicMap& map, double value, double& nearness) {
+  std::size_t best = 0;
+  double second_distance = INFINITY;
+  for (std::size_t i = 1; i < map.size(); ++i) {
+    const double distance = std::fabs(value - static_cast<double>(map[i]));
+    const double best_distance = std::fabs(value - static_cast<double>(map[best]));
+    second_distance = std::min(second_distance, std::max(distance, best_distance));
+    if (distance < best_distance) best = i;
+  }
+  nearness = std::min(nearness, (second_distance - std::fabs(value - static_cast<double>(map[best]))) / 2);
+  return static_cast<std::uint8_t>(best);
+}
+
+}  // namespace
+
+void adamw_8bit(Values& p, const Values& gradient, Adam8bit& state, const Adam& adam, Values* nearness) {
+  constexpr std::size_t block = 256;
+  const double correction1 = 1 - std::pow(adam.beta1, static_cast<double>(adam.step));
+  const double correction2 = std::sqrt(1 - std::pow(adam.beta2, static_cast<double>(adam.step)));
+  if (nearness != nullptr) nearness->assign(p.size(), INFINITY);
+  for (std::size_t begin = 0; begin < p.size(); begin += block) {
+    const std::size_t end = std::min(p.size(), begin + block);
+    double& m_absmax = state.m_absmax[begin / block];
+    double& v_absmax = state.v_absmax[begin / block];
+    Values m(block, 0.0);
+    Values v(block, 0.0);
+    for (std::size_t i = begin; i < end; ++i) {
+      const double g = gradient[i] * adam.gradient_scale;
+      if (!std::isfinite(g)) continue;
+      m[i - begin] = adam.beta1 * static_cast<double>(signed_dynamic_map()[state.m_codes[i]]) * m_absmax +
+                     (1 - adam.beta1) * g;
+      v[i - begin] = adam.beta2 * static_cast<double>(unsigned_dynamic_map()[state.v_codes[i]]) * v_absmax +
+                     (1 - adam.beta2) * g * g;
+      p[i] -= adam.learning_rate * correction2 / correction1 * m[i - begin] /
+              (std::sqrt(v[i - begin]) + adam.epsilon * correction2);
+      p[i] *= 1 - adam.learning_rate * adam.weight_decay;
+    }
+    m_absmax = 0;
+    v_absmax = 0;
+    for (std::size_t i = 0; i < block; ++i) {
+      m_absmax = std::max(m_absmax, std::fabs(m[i]));
+      v_absmax = std::max(v_absmax, v[i]);
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      double near = INFINITY;
+      const double mi = m[i - begin];
+      std::uint8_t code = nearest(signed_dynamic_map(), m_absmax > 0 ? mi / m_absmax : 0, near);
+      if (code == 127 && mi < 0) code = 126;  // a rounded moment keeps its sign
+      state.m_codes[i] = code;
+      state.v_codes[i] = nearest(unsigned_dynamic_map(), v_absmax > 0 ? v[i - begin] / v_absmax : 0, near);
+      if (nearness != nullptr) (*nearness)[i] = near;
+    }
+  }
+}
+
+}  // namespace lorikeet::reference
