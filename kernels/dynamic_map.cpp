@@ -8,14 +8,15 @@ namespace lorikeet {
 
 namespace {
 
-/// Entry i of `count` values from 0.1 to 1 at equal steps, computed in f32 and from the nearer end as PyTorch
-/// does.
+/// Entry i of `count` values from 0.1 to 1 at equal steps, from the nearer end and rounded once, as PyTorch's
+/// linspace does with fused multiply-add (the product is exact in double).
 float equally_spaced(int i, int count) {
   const float start = 0.1f;
   const float end = 1.0f;
   const float step = (end - start) / static_cast<float>(count - 1);
-  return i < count / 2 ? start + step * static_cast<float>(i)
-                       : end - step * static_cast<float>(count - 1 - i);
+  const double value = i < count / 2 ? static_cast<double>(start) + static_cast<double>(step) * i
+                                     : static_cast<double>(end) - static_cast<double>(step) * (count - 1 - i);
+  return static_cast<float>(value);
 }
 
 DynamicMap make_map(bool is_signed) {
@@ -23,10 +24,10 @@ DynamicMap make_map(bool is_signed) {
   std::size_t used = 0;
   for (int decade = 0; decade < 7; ++decade) {
     const int means = 1 << (is_signed ? decade : decade + 1);
-    const double scale = std::pow(10.0, decade - 6);
+    const auto scale = static_cast<float>(std::pow(10.0, decade - 6));
     for (int i = 0; i < means; ++i) {
       const float mean = (equally_spaced(i, means + 1) + equally_spaced(i + 1, means + 1)) / 2.0f;
-      const auto value = static_cast<float>(scale * static_cast<double>(mean));
+      const float value = scale * mean;
       map[used++] = value;
       if (is_signed) map[used++] = -value;
     }
