@@ -34,11 +34,13 @@ std::uint64_t activation_bytes(const ModelSpec& spec, const ActivationShape& sha
   const std::uint64_t inputs = (layers + 1) * (w.tokens * w.hidden * w.compute + 64);
   // One recomputed layer lives at a time in a slot of its own when any layer is not kept.
   const std::uint64_t slots = static_cast<std::uint64_t>(shape.kept_layers) + (shape.kept_layers < spec.layers ? 1 : 0);
-  // Gradients of one layer: residual and norm gradients, norm output, dq dk dv and d(attention), d(h) and h.
-  const std::uint64_t gradients = w.tokens * w.compute * (4 * w.hidden + 2 * w.query + 2 * w.key + 2 * w.inner);
+  const std::uint64_t down = (layers - static_cast<std::uint64_t>(shape.kept_layers)) *
+                             (w.tokens * static_cast<std::uint64_t>(shape.down_rank) * w.compute + 64);
+  // Norm and SwiGLU outputs; gradients of one layer: residual and norm gradients, dq dk dv and d(attention), d(h).
+  const std::uint64_t gradients = w.tokens * w.compute * (3 * w.hidden + 2 * w.query + 2 * w.key + 2 * w.inner);
   // Head: gathered label rows and their gradient; and ids, targets, positions, row lists.
-  const std::uint64_t head = w.tokens * (3 * w.hidden * w.compute + 4 * 6) + 4096;
-  return inputs + slots * kept_layer_bytes(spec, shape) + gradients + head + 2 * alignment_slack;
+  const std::uint64_t head = w.tokens * (3 * w.hidden * w.compute + 4 * 7) + 4096;
+  return inputs + down + slots * kept_layer_bytes(spec, shape) + gradients + head + 2 * alignment_slack;
 }
 
 }  // namespace lorikeet

@@ -12,6 +12,7 @@ struct ActivationShape {
   std::int64_t tokens = 0;          ///< T of the largest micro-batch
   std::int64_t compute_bytes = 4;   ///< 2 for bf16 and f16
   std::int64_t layer_ranks = 0;     ///< sum of the ranks of one layer's adapted modules
+  std::int64_t down_rank = 0;       ///< largest rank on down_proj: its X A^T is kept even where the rest is recomputed
   std::int64_t kept_layers = 0;     ///< layers whose activations stay until the backward; the others are recomputed
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/model/adapter_files.h"
 #include "core/model/model_spec.h"
 #include "kernels/tensor.h"
 
@@ -13,24 +13,6 @@ namespace lorikeet {
 
 class Backend;
 struct Settings;
-
-/// adapter_config.json as far as this engine uses it (formats.md §3.2); other fields are kept for writing back.
-struct AdapterConfig {
-  std::int64_t rank = 8;
-  double alpha = 8;
-  bool rslora = false;
-  std::vector<std::string> targets;        ///< module names within a layer, for example "self_attn.q_proj"
-  std::string base_name;                   ///< base_model_name_or_path
-};
-
-/// lorikeet.json beside it (design.md §10); empty fields for adapters made elsewhere.
-struct AdapterNotes {
-  std::string format;                      ///< "alpaca", "chat", "none", "" = unknown
-  std::string template_text, template_hash, system;
-  std::vector<std::int32_t> stop_ids;
-  std::string base_id, base_name, run_id, quantization;
-  double rope_linear_factor = 1;
-};
 
 /// The low-rank pair of one linear layer.
 struct LoraModule {
@@ -67,9 +49,5 @@ class LoraAdapter {
   std::vector<LoraModule> modules_;
   Tensor parameters_;
 };
-
-/// Reads adapter_config.json and lorikeet.json only.
-AdapterConfig read_adapter_config(const std::string& folder);
-AdapterNotes read_adapter_notes(const std::string& folder);
 
 }  // namespace lorikeet

@@ -4,54 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stop_token>
-#include <string>
 #include <vector>
 
-#include "core/model/model_spec.h"
-#include "kernels/backend.h"
+#include "core/model/base_model.h"
 
 namespace lorikeet {
 
 class LoraAdapter;
-class WeightSource;
 struct TokenBatch;
-
-/// Frozen weights of one decoder layer.
-struct LayerWeights {
-  Weight q, k, v, o, gate, up, down;
-  Tensor input_norm, post_attention_norm;   ///< f32 [H]
-};
-
-/// A base model resident on a device: loaded once, shared by training, evaluation and chat.
-class BaseModel {
- public:
-  /// `format` for the linear layers; embedding, norms and head stay 16-bit (f32 with WeightFormat::f32). Streams: peak
-  /// memory <= finished model + 2 x the largest tensor. `progress` gets bytes done and bytes in all.
-  using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
-  static BaseModel load(Backend& backend, const ModelSpec& spec, const WeightSource& source, WeightFormat format,
-                        std::stop_token stop = {}, const Progress& progress = {});
-
-  const ModelSpec& spec() const { return spec_; }
-  Backend& backend() const { return *backend_; }
-  std::uint64_t bytes() const;
-  const std::vector<LayerWeights>& layers() const { return layers_; }
-  TensorView embedding() const;             ///< (V,H)
-  const Weight& head() const;               ///< (V,H); views the embedding when tied
-  TensorView final_norm() const { return final_norm_; }
-  TensorView rope_cosine() const { return rope_cosine_; }   ///< f32 (context,d/2)
-  TensorView rope_sine() const { return rope_sine_; }
-  /// Lengthens the RoPE tables to `positions` (max-length or a chat beyond the context).
-  void prepare_positions(std::int64_t positions, double linear_factor = 1);
-
- private:
-  Backend* backend_ = nullptr;
-  ModelSpec spec_;
-  std::vector<LayerWeights> layers_;
-  Weight embedding_;
-  Weight head_;
-  Tensor final_norm_, rope_cosine_, rope_sine_;
-};
 
 /// What one micro-batch gave.
 struct BatchLoss {
@@ -73,8 +33,8 @@ class Transformer {
   Transformer(BaseModel& model, const LoraAdapter* adapter, Options options);
   ~Transformer();
 
-  /// Loss of a batch without gradients.
-  BatchLoss evaluate(const TokenBatch& batch);
+  /// Loss of a batch without gradients; `between` as below.
+  BatchLoss evaluate(const TokenBatch& batch, const std::function<void()>& between = {});
   /// Adds gradient of loss_sum * grad_scale to `gradients`, a block laid out as adapter.parameters(). Between layers it
   /// calls `between`, if given, which may throw Error(cancelled).
   BatchLoss forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients,
@@ -82,7 +42,8 @@ class Transformer {
   /// Logits f32 of every position, into host memory [T*V]; for tests and export proofs on small models.
   std::vector<float> logits(const TokenBatch& batch);
 
-  std::size_t arena_bytes() const;
+  std::size_t arena_bytes() const;        ///< planned
+  std::size_t arena_peak_bytes() const;   ///< used by the largest batch so far
 
  private:
   struct Impl;

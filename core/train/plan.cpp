@@ -33,7 +33,7 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
   const auto table = static_cast<std::uint64_t>(spec.vocab_size * spec.hidden_size);
   bytes += table * wide_bytes * (spec.tied_head ? 1 : 2);
   bytes += 4 * static_cast<std::uint64_t>(spec.hidden_size * (2 * spec.layers + 1));
-  bytes += 4 * static_cast<std::uint64_t>(spec.context * spec.rope.rotary_dim);   // cosine and sine, half each
+  bytes += 4 * static_cast<std::uint64_t>(resolved_max_length(settings, spec) * spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
 
@@ -94,15 +94,19 @@ void plan_steps(Plan& plan, const Settings& settings) {
 }
 
 /// Keeps as many layers as fit and fills in the memory.
-void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, std::int64_t tokens,
-                 std::uint64_t limit, int compute_bytes) {
+void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, std::uint64_t limit, int compute_bytes) {
   const auto wide = static_cast<std::uint64_t>(compute_bytes);
   plan.memory.base_weights = base_bytes(spec, settings, wide);
   plan.memory.adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 8;
   plan.memory.optimizer = optimizer_bytes(spec, settings);
-  plan.memory.scratch = scratch_bytes(spec, tokens, compute_bytes);
-  ActivationShape shape{tokens, compute_bytes, 0, 0};
-  shape.layer_ranks = settings.rank * static_cast<std::int64_t>(adapted_modules(spec, settings.targets).size());
+  plan.memory.scratch = scratch_bytes(spec, plan.largest_batch, compute_bytes);
+  ActivationShape shape;
+  shape.tokens = plan.largest_batch;
+  shape.compute_bytes = compute_bytes;
+  for (const auto& module : adapted_modules(spec, settings.targets)) {
+    shape.layer_ranks += settings.rank;
+    if (module.name == "mlp.down_proj") shape.down_rank = settings.rank;
+  }
   for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
     shape.kept_layers = kept;
     plan.memory.activations = activation_bytes(spec, shape);
@@ -198,7 +202,8 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   plan.micro_batches_per_epoch = data.micro_batches_per_epoch;
   plan.adapter_parameters = adapter_parameters(spec, settings);
   plan_steps(plan, settings);
-  plan_memory(plan, spec, settings, largest_batch_tokens(data, settings, plan.max_length), memory_limit_bytes, compute_bytes);
+  plan.largest_batch = largest_batch_tokens(data, settings, plan.max_length);
+  plan_memory(plan, spec, settings, memory_limit_bytes, compute_bytes);
 
   const std::uint64_t state = static_cast<std::uint64_t>(plan.adapter_parameters) * 4 + plan.memory.optimizer;
   // One more than is kept: the oldest is removed only after the newest was read back.

@@ -29,6 +29,7 @@ struct Plan {
   std::int64_t tokens = 0;               ///< of one epoch
   std::int64_t trained_tokens = 0;
   std::int64_t max_length = 0;           ///< resolved
+  std::int64_t largest_batch = 0;        ///< tokens of the largest micro-batch
   std::int64_t micro_batches_per_epoch = 0;
   std::int64_t steps_per_epoch = 0;
   std::int64_t steps = 0;                ///< of the whole run

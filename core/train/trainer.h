@@ -27,6 +27,7 @@ struct StepReport {
   std::int64_t tokens = 0;          ///< of this step, all
   std::int64_t trained_tokens = 0;
   bool skipped = false;             ///< a loss or gradient was not finite: nothing was changed
+  std::vector<std::int64_t> rows;   ///< row numbers in the file, as trained
 };
 
 struct Evaluation {
@@ -48,6 +49,7 @@ class Trainer {
     Settings settings;
     Plan plan;
     DType compute = DType::f32;
+    double rope_linear_factor = 1;      ///< design.md §10, "RoPE beyond the context"
   };
   explicit Trainer(Parts parts);
   ~Trainer();
@@ -55,6 +57,8 @@ class Trainer {
   std::int64_t step_number() const;      ///< steps done
   std::int64_t total_steps() const;
   std::int64_t tokens_seen() const;
+  std::int64_t skipped_steps() const;
+  TensorView gradients() const;          ///< of the last step, before clipping; laid out as the adapter's parameters
   bool finished() const { return step_number() >= total_steps(); }
 
   /// One optimiser step. `between` is called between layers and may throw Error(cancelled): the unfinished step is then
@@ -72,9 +76,5 @@ class Trainer {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// The newest complete checkpoint of a run (manifest present, sizes and hashes right), "" when none. Broken ones are
-/// moved to checkpoints/broken/.
-std::string newest_checkpoint(const RunFolder& run);
 
 }  // namespace lorikeet
