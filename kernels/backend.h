@@ -67,6 +67,7 @@ struct AdamStep {
   float weight_decay = 0;
   std::int64_t step = 1;         ///< 1 for the first update
   float gradient_scale = 1;      ///< multiplies every gradient first (clipping)
+  bool decay_last = false;       ///< adamw only: decay after the update, as bitsandbytes does for small tensors
 };
 
 /// State of 8-bit AdamW for one tensor of n values: codes of the dynamic maps (formats.md §2.3), blocks of 256.
@@ -158,7 +159,7 @@ class Backend : public DeviceMemory {
   /// --- Optimiser, in place on f32 parameters.
   /// sum f64 [1] += sum of squares of x (f32), over fixed chunks in fixed order.
   virtual void sum_of_squares(TensorView x, TensorView sum) = 0;
-  /// PyTorch's AdamW: decay before the update. m, v f32 [n].
+  /// PyTorch's AdamW: decay before the update (after it with decay_last). m, v f32 [n].
   virtual void adamw(TensorView parameter, TensorView gradient, TensorView m, TensorView v, const AdamStep& step) = 0;
   /// bitsandbytes' blockwise 8-bit AdamW: decay after the update; a non-finite gradient leaves its element untouched
   /// with m = v = 0 (formats.md §2.7).

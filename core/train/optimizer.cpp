@@ -27,6 +27,7 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
       part.parameter = parameter.reshaped({parameter.elements()});
       part.offset = parameter.as<float>() - adapter.parameters().as<float>();
       part.is_8bit = kind == "adamw-8bit" && parameter.elements() >= smallest_8bit;
+      part.decay_last = kind == "adamw-8bit" && !part.is_8bit;
       total += part_bytes(parameter.elements(), part.is_8bit);
       parts_.push_back(part);
     }
@@ -51,10 +52,12 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
 }
 
 void AdapterOptimizer::step(TensorView gradients, const AdamStep& step) {
+  AdamStep numbers = step;
   for (const auto& part : parts_) {
+    numbers.decay_last = part.decay_last;
     const TensorView gradient = gradients.row_range(part.offset, part.parameter.elements());
-    if (part.is_8bit) backend_.adamw_8bit(part.parameter, gradient, part.eight, step);
-    else backend_.adamw(part.parameter, gradient, part.m, part.v, step);
+    if (part.is_8bit) backend_.adamw_8bit(part.parameter, gradient, part.eight, numbers);
+    else backend_.adamw(part.parameter, gradient, part.m, part.v, numbers);
   }
 }
 

@@ -103,7 +103,8 @@ void CpuBackend::adamw(TensorView parameter, TensorView gradient, TensorView m, 
       mi = mi + (g - mi) * (1 - step.beta1);
       vi = vi * step.beta2 + g * g * (1 - step.beta2);
       float& p = parameter.as<float>()[i];
-      p = p * keep - step_size * (mi / (std::sqrt(vi) / correction2 + step.epsilon));
+      const float update = step_size * (mi / (std::sqrt(vi) / correction2 + step.epsilon));
+      p = step.decay_last ? (p - update) * keep : p * keep - update;
     }
   });
 }
