@@ -13,30 +13,31 @@ namespace lorikeet {
 
 /// One usable record of an instruction data set.
 struct InstructionRow {
-  std::int64_t number = 0;   ///< 1-based position in the file, as a person counts rows
+  std::int64_t number = 0;  ///< 1-based position in the file, as a person counts rows
   std::string instruction;
-  std::string input;         ///< may be empty
+  std::string input;  ///< may be empty
   std::string output;
 };
 
 /// A record that is not used, and why.
 struct RefusedRow {
   std::int64_t number = 0;
-  std::string reason;        ///< for example "The answer is missing"
+  std::string reason;  ///< for example "The answer is missing"
 };
 
 /// What reading found. read = used + refused_rows; nothing is silent.
 struct DataReport {
-  std::string format;        ///< "Alpaca JSON" or "Alpaca JSONL"
+  std::string format;  ///< "Alpaca JSON" or "Alpaca JSONL"
   std::int64_t bytes = 0;
   std::int64_t read = 0;
   std::int64_t used = 0;
   std::int64_t refused_rows = 0;
-  std::int64_t duplicates = 0;      ///< counted; they stay in (later copies of an equal record)
-  std::int64_t empty_answers = 0;   ///< refused with their reason, counted here too
-  std::vector<RefusedRow> refused;  ///< the first max_listed_rows of them, so that a hostile file cannot fill memory
-  std::vector<std::string> columns;       ///< as found, in first-seen order
-  std::vector<std::string> warnings;      ///< for example "Converted from UTF-16"
+  std::int64_t duplicates = 0;     ///< counted; they stay in (later copies of an equal record)
+  std::int64_t empty_answers = 0;  ///< refused with their reason, counted here too
+  std::vector<RefusedRow>
+      refused;  ///< the first max_listed_rows of them, so that a hostile file cannot fill memory
+  std::vector<std::string> columns;   ///< as found, in first-seen order
+  std::vector<std::string> warnings;  ///< for example "Converted from UTF-16"
 };
 
 /// Refused rows and distinct columns that a report lists; the others are only counted.
@@ -45,7 +46,7 @@ inline constexpr std::size_t max_listed_columns = 256;
 
 struct InstructionData {
   std::string path;
-  std::string sha256;        ///< of the file's bytes
+  std::string sha256;  ///< of the file's bytes
   std::vector<InstructionRow> rows;
   DataReport report;
 };
@@ -53,23 +54,24 @@ struct InstructionData {
 /// Progress of long reading: called now and then with rows read so far.
 using RowsRead = std::function<void(std::int64_t rows)>;
 
-/// Reads Alpaca JSON (array, {"data": [...]}, {"train": [...]}, single object) or JSONL, recognised by content and not
-/// by extension; UTF-8 whatever the locale, or UTF-16. The file is streamed: memory is that of the rows kept.
-/// Columns are instruction, input, output; where one is missing from the file, a usual other name of it (prompt,
-/// response, ...) is taken when only one is there, with a warning. Numbers, true and false become text as written;
-/// null and [] count as empty. Bad rows are refused one by one with number and reason; a file that breaks off keeps
-/// the rows before the break. A row is at most 64 MB and nested at most 128 deep.
-/// Throws Error when the file cannot be read or holds no usable row (naming the columns found and those expected),
-/// and Error(cancelled) when asked to stop.
-InstructionData read_instruction_data(const std::string& path, std::stop_token stop = {}, const RowsRead& progress = {});
+/// Reads Alpaca JSON (array, {"data": [...]}, {"train": [...]}, single object) or JSONL, recognised by
+/// content and not by extension; UTF-8 whatever the locale, or UTF-16. The file is streamed: memory is that
+/// of the rows kept. Columns are instruction, input, output; where one is missing from the file, a usual
+/// other name of it (prompt, response, ...) is taken when only one is there, with a warning. Numbers, true
+/// and false become text as written; null and [] count as empty. Bad rows are refused one by one with number
+/// and reason; a file that breaks off keeps the rows before the break. A row is at most 64 MB and nested at
+/// most 128 deep. Throws Error when the file cannot be read or holds no usable row (naming the columns found
+/// and those expected), and Error(cancelled) when asked to stop.
+InstructionData read_instruction_data(const std::string& path, std::stop_token stop = {},
+                                      const RowsRead& progress = {});
 
 /// A row ready for training.
 struct TokenRow {
-  std::int64_t number = 0;                ///< row in the file
+  std::int64_t number = 0;  ///< row in the file
   std::vector<TokenId> ids;
   /// targets[t] = ids[t+1] when that token is trained, else -1; the last is -1.
   std::vector<TokenId> targets;
-  std::int64_t trained_tokens = 0;        ///< targets that are not -1
+  std::int64_t trained_tokens = 0;  ///< targets that are not -1
 };
 
 /// What happens to rows longer than max_length.
@@ -78,28 +80,30 @@ enum class TooLong : std::uint8_t { cut, drop, split };
 struct TokeniseOptions {
   std::int64_t max_length = 1024;
   TooLong too_long = TooLong::cut;
-  bool train_all_tokens = false;          ///< train-on all: prompt tokens too
+  bool train_all_tokens = false;  ///< train-on all: prompt tokens too
 };
 
 struct TokenisedData {
   std::vector<TokenRow> rows;
-  std::vector<RefusedRow> refused;        ///< dropped here (each row once): no trained token left, too long
+  std::vector<RefusedRow> refused;  ///< dropped here (each row once): no trained token left, too long
   std::int64_t tokens = 0;
   std::int64_t trained_tokens = 0;
-  std::int64_t long_rows = 0;             ///< rows longer than max_length, whatever was done with them
-  std::int64_t cut_rows = 0;              ///< rows that lost tokens
-  std::int64_t end_rows = 0;              ///< rows whose last trained token is the format's end token
-  std::int64_t longest = 0;               ///< before cutting
-  std::vector<std::string> warnings;      ///< for example that no row carries an end token
+  std::int64_t long_rows = 0;         ///< rows longer than max_length, whatever was done with them
+  std::int64_t cut_rows = 0;          ///< rows that lost tokens
+  std::int64_t end_rows = 0;          ///< rows whose last trained token is the format's end token
+  std::int64_t longest = 0;           ///< before cutting
+  std::vector<std::string> warnings;  ///< for example that no row carries an end token
 };
 
-/// Encodes every row with `format` and applies the limit of `options`. Cutting keeps the first max_length tokens, so an
-/// answer that is cut off has no end token; splitting makes rows of at most max_length tokens one after the other (all
-/// with the number of their row) and leaves out parts without a trained token; a row with no trained token left is
-/// refused with its reason. The same rows are kept with and without packing. Throws Error(cancelled) when asked to stop.
+/// Encodes every row with `format` and applies the limit of `options`. Cutting keeps the first max_length
+/// tokens, so an answer that is cut off has no end token; splitting makes rows of at most max_length tokens
+/// one after the other (all with the number of their row) and leaves out parts without a trained token; a row
+/// with no trained token left is refused with its reason. The same rows are kept with and without packing.
+/// Throws Error(cancelled) when asked to stop.
 
 TokenisedData tokenise(const std::vector<InstructionRow>& rows, const PromptFormat& format,
-                       const TokeniseOptions& options, std::stop_token stop = {}, const RowsRead& progress = {});
+                       const TokeniseOptions& options, std::stop_token stop = {},
+                       const RowsRead& progress = {});
 
 /// Seeded split: a pure function of (seed, number of rows). Returns row indexes, each part ascending.
 struct Split {
@@ -111,6 +115,7 @@ struct Split {
 Split split_rows(std::int64_t rows, double evaluation_fraction, std::uint64_t seed);
 
 /// The order of an epoch: a pure function of (seed, epoch, count); the identity when shuffle is false.
-std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch, bool shuffle);
+std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
+                                      bool shuffle);
 
 }  // namespace lorikeet
