@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/text/sentencepiece_tokenizer.h"
+
+#include "core/base/files.h"
+#include "core/text/unicode.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // ▁
+constexpr std::uint64_t kMaxFileBytes = 96u << 20;
+
+std::string with_spaces(std::string_view piece) {
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = piece.find(kSpaceMark); at != std::string_view::npos;
+       at = piece.find(kSpaceMark, done)) {
+    out.append(piece, done, at - done).append(" ");
+    done = at + kSpaceMark.size();
+  }
+  return out.append(piece, done);
+}
+
+class SentencePieceTokenizer : public VocabularyTokenizer {
+ public:
+  SentencePieceTokenizer(SentencePieceParts parts, const std::string& where)
+      : VocabularyTokenizer(std::move(parts.vocabulary), std::move(parts.special)),
+        types_(std::move(parts.types)),
+        is_added_(static_cast<std::size_t>(vocabulary_.size())),
+        add_dummy_prefix_(parts.add_dummy_prefix),
+        legacy_(parts.legacy),
+        encoder_(std::move(parts.encoder)) {
+    for (const AddedToken& token : parts.added) is_added_[static_cast<std::size_t>(token.id)] = true;
+    added_ = AddedTokens(std::move(parts.added), where);
+  }
+
+  std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const override {
+    std::string repaired;
+    if (!is_valid_utf8(text)) text = repaired = replace_invalid_utf8(text);
+    std::vector<TokenId> ids;
+    if (options.add_special && !options.continuation) ids = special_.before;
+    std::vector<TextPart> parts;
+    added_.split(text, options.parse_special, parts);
+    for (const TextPart& part : parts) {
+      if (part.id >= 0) {
+        ids.push_back(part.id);
+      } else {
+        const bool first = part.text.data() == text.data();
+        encoder_->encode(part.text, add_dummy_prefix_ && (first ? !options.continuation : legacy_), ids);
+      }
+    }
+    if (options.add_special) ids.insert(ids.end(), special_.after.begin(), special_.after.end());
+    return ids;
+  }
+
+  std::string decode(const std::vector<TokenId>& ids, bool skip_special) const override {
+    std::string out;
+    std::string run;  // of byte pieces
+    const auto end_run = [&] {
+      if (is_valid_utf8(run)) {
+        out += run;
+      } else {
+        for (std::size_t i = 0; i < run.size(); ++i) out += "\xEF\xBF\xBD";
+      }
+      run.clear();
+    };
+    for (const TokenId id : ids) {
+      if (!vocabulary_.contains(id) || (skip_special && is_special(id))) continue;
+      if (type(id) == PieceType::byte) {
+        run += static_cast<char>(byte_of_piece(vocabulary_.piece(id)));
+        continue;
+      }
+      end_run();
+      out += token_bytes(id);
+    }
+    end_run();
+    if (add_dummy_prefix_ && !out.empty() && out.front() == ' ') out.erase(0, 1);
+    return out;
+  }
+
+  std::string token_bytes(TokenId id) const override {
+    if (!vocabulary_.contains(id)) return {};
+    const std::string& piece = vocabulary_.piece(id);
+    if (type(id) == PieceType::byte) return std::string(1, static_cast<char>(byte_of_piece(piece)));
+    return is_special(id) || is_added_[static_cast<std::size_t>(id)] ? piece : with_spaces(piece);
+  }
+
+ private:
+  PieceType type(TokenId id) const {
+    const auto place = static_cast<std::size_t>(id);
+    return place < types_.size() ? types_[place] : PieceType::user_defined;
+  }
+
+  std::vector<PieceType> types_;
+  std::vector<bool> is_added_;
+  bool add_dummy_prefix_, legacy_;
+  AddedTokens added_;
+  std::unique_ptr<PieceEncoder> encoder_;
+};
+
+/// The roles that the model file itself gives, where the folder's files say nothing.
+void fill_roles(const SentencePieceModel& model, TokenizerConfig& config) {
+  const auto fill = [&](std::string& text, TokenId id) {
+    if (text.empty() && id >= 0 && static_cast<std::size_t>(id) < model.pieces.size()) {
+      text = model.pieces[static_cast<std::size_t>(id)].text;
+    }
+  };
+  fill(config.bos, model.bos_id);
+  fill(config.eos, model.eos_id);
+  fill(config.pad, model.pad_id);
+  fill(config.unk, model.unk_id);
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(SentencePieceParts parts, const std::string& where) {
+  return std::make_unique<SentencePieceTokenizer>(std::move(parts), where);
+}
+
+std::unique_ptr<Tokenizer> load_sentencepiece_tokenizer(const std::string& path,
+                                                        const TokenizerConfig& given) {
+  const SentencePieceModel model = read_sentencepiece_model(read_file(path, kMaxFileBytes), path);
+  TokenizerConfig config = given;
+  fill_roles(model, config);
+  SentencePieceParts parts;
+  std::vector<std::string> pieces;
+  for (const ScoredPiece& piece : model.pieces) {
+    const auto id = static_cast<TokenId>(pieces.size());
+    pieces.push_back(piece.text);
+    parts.types.push_back(piece.type);
+    if (piece.type != PieceType::control && piece.type != PieceType::unknown) continue;
+    AddedToken token;
+    token.content = piece.text;
+    token.id = id;
+    token.special = true;
+    parts.added.push_back(token);
+  }
+  merge_added_tokens(pieces, parts.added, config.added, path);
+  parts.vocabulary = Vocabulary(std::move(pieces), path);
+  parts.special = find_special_tokens(parts.vocabulary, parts.added, config);
+  if (config.add_bos.value_or(true) && parts.special.bos >= 0)
+    parts.special.before.push_back(parts.special.bos);
+  if (config.add_eos.value_or(false) && parts.special.eos >= 0)
+    parts.special.after.push_back(parts.special.eos);
+  parts.add_dummy_prefix = model.add_dummy_prefix;
+  parts.legacy = config.legacy;
+  parts.encoder = make_sentencepiece_encoder(model, path);
+  return make_sentencepiece_tokenizer(std::move(parts), path);
+}
+
+}  // namespace lorikeet
