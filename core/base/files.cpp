@@ -47,7 +47,8 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes) {
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (size > max_bytes) {
     throw Error(ErrorCode::bad_format,
-                "The file has " + std::to_string(size) + " bytes, more than the " + std::to_string(max_bytes) + " allowed",
+                "The file has " + std::to_string(size) + " bytes, more than the " +
+                    std::to_string(max_bytes) + " allowed",
                 path);
   }
   content.reserve(size);
@@ -58,7 +59,8 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes) {
     if (got < 0) throw system_error("Cannot read", path, errno);
     if (got == 0) break;
     content.append(buffer, static_cast<std::size_t>(got));
-    if (content.size() > max_bytes) throw Error(ErrorCode::bad_format, "The file is larger than allowed", path);
+    if (content.size() > max_bytes)
+      throw Error(ErrorCode::bad_format, "The file is larger than allowed", path);
   }
   return content;
 }
@@ -160,13 +162,15 @@ FileLock::FileLock(const std::string& path, std::string_view content) {
 bool FileLock::is_held(const std::string& path) {
   OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.value() < 0) return false;
-  // A shared lock is refused exactly while somebody holds the exclusive one, and two askers do not disturb each other.
+  // A shared lock is refused exactly while somebody holds the exclusive one, and two askers do not disturb
+  // each other.
   if (::flock(file.value(), LOCK_SH | LOCK_NB) == 0) return false;
   return errno == EWOULDBLOCK;
 }
 
 bool is_safe_relative_name(std::string_view name) {
-  if (name.empty() || name.find('\0') != std::string_view::npos || name.find('\\') != std::string_view::npos) return false;
+  if (name.empty() || name.find('\0') != std::string_view::npos || name.find('\\') != std::string_view::npos)
+    return false;
   if (name.find(':') != std::string_view::npos) return false;
   const fs::path path{std::string(name)};
   if (path.is_absolute()) return false;
@@ -181,7 +185,8 @@ std::uint64_t disk_free_bytes(const std::string& path) {
   std::error_code ignored;
   while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
   struct statvfs info {};
-  if (::statvfs(place.c_str(), &info) != 0) throw system_error("Cannot ask for the free space", place.string(), errno);
+  if (::statvfs(place.c_str(), &info) != 0)
+    throw system_error("Cannot ask for the free space", place.string(), errno);
   return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
 }
 

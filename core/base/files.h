@@ -12,8 +12,9 @@ namespace lorikeet {
 /// Whole file as bytes. Throws Error naming the path; a file larger than `max_bytes` is refused.
 std::string read_file(const std::string& path, std::uint64_t max_bytes = UINT64_MAX);
 
-/// Replaces `path` so that after a crash or power cut either the old or the new content is there: a temporary name in
-/// the same folder, write, fsync, rename, fsync of the folder. Throws Error(disk_full | io); the old file then stands.
+/// Replaces `path` so that after a crash or power cut either the old or the new content is there: a temporary
+/// name in the same folder, write, fsync, rename, fsync of the folder. Throws Error(disk_full | io); the old
+/// file then stands.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Owner of a POSIX file descriptor; -1 = none.
@@ -66,7 +67,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-  /// Tells the system that these bytes will not be read again soon, so that streaming a large file keeps memory low.
+  /// Tells the system that these bytes will not be read again soon, so that streaming a large file keeps
+  /// memory low.
   void forget(std::size_t first, std::size_t count) const noexcept;
 
  private:
@@ -74,7 +76,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// An exclusive advisory lock on a file, held until destruction; released by the system when the process dies.
+/// An exclusive advisory lock on a file, held until destruction; released by the system when the process
+/// dies.
 class FileLock {
  public:
   /// Takes the lock and writes `content` (for example pid and start time) into the file.
@@ -87,7 +90,8 @@ class FileLock {
   OwnedDescriptor descriptor_;
 };
 
-/// True if `name`, found inside a file, stays inside its folder: relative, no "..", no drive, not empty, no NUL.
+/// True if `name`, found inside a file, stays inside its folder: relative, no "..", no drive, not empty, no
+/// NUL.
 bool is_safe_relative_name(std::string_view name);
 
 /// Free bytes on the disk that holds `path` (its nearest existing parent).

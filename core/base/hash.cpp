@@ -23,7 +23,9 @@ Sha256::Sha256() : state_(std::make_unique<State>()) {
 
 Sha256::~Sha256() = default;
 
-void Sha256::update(const void* data, std::size_t bytes) { EVP_DigestUpdate(state_->context.get(), data, bytes); }
+void Sha256::update(const void* data, std::size_t bytes) {
+  EVP_DigestUpdate(state_->context.get(), data, bytes);
+}
 
 std::string Sha256::hex() {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -49,7 +51,8 @@ std::string sha256_file(const std::string& path) {
   if (!file) throw system_error("Cannot open", path, errno);
   Sha256 hash;
   std::vector<char> buffer(1u << 20);
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) hash.update(buffer.data(), got);
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get()))
+    hash.update(buffer.data(), got);
   if (std::ferror(file.get())) throw system_error("Cannot read", path, errno);
   return hash.hex();
 }

@@ -14,35 +14,36 @@
 
 namespace lorikeet {
 
-/// How the next token is picked. The order is llama.cpp's and Hugging Face's: penalty, temperature, top-k, top-p, min-p.
+/// How the next token is picked, in the order of Hugging Face: penalty, temperature, top-k, top-p, min-p.
 struct Sampling {
-  bool greedy = false;            ///< the largest logit, the lowest id on ties
+  bool greedy = false;  ///< the largest logit, the lowest id on ties
   double temperature = 0.7;
-  std::int64_t top_k = 40;        ///< 0 = off
-  double top_p = 0.95;            ///< 1 = off
-  double min_p = 0.05;            ///< 0 = off
-  double repeat_penalty = 1.0;    ///< 1 = off
+  std::int64_t top_k = 40;      ///< 0 = off
+  double top_p = 0.95;          ///< 1 = off
+  double min_p = 0.05;          ///< 0 = off
+  double repeat_penalty = 1.0;  ///< 1 = off
   std::int64_t repeat_window = 64;
-  std::uint64_t seed = 0;         ///< 0 = drawn anew
+  std::uint64_t seed = 0;  ///< 0 = drawn anew
   std::int64_t max_new_tokens = 512;
 };
 
-/// Picks a token from logits f32 [V]; `recent` are the last tokens, newest last; `draw` is the index of this draw in the
-/// seed's stream. Pure function.
+/// Picks a token from logits f32 [V]; `recent` are the last tokens, newest last; `draw` is the index of this
+/// draw in the seed's stream. Pure function.
 TokenId sample_token(std::vector<float>& logits, const std::vector<TokenId>& recent, const Sampling& sampling,
                      std::uint64_t draw);
 
-/// A KV cache on one resident base with any number of adapters, each with a strength. Keeps the ids it has seen: the
-/// next prompt only computes what differs from them.
+/// A KV cache on one resident base with any number of adapters, each with a strength. Keeps the ids it has
+/// seen: the next prompt only computes what differs from them.
 class Session {
  public:
-  Session(BaseModel& model, DType compute, std::int64_t context);
+  /// `context` in tokens; `rope_linear_factor` as the adapter was trained with (lorikeet.json), 1 = none.
+  Session(BaseModel& model, DType compute, std::int64_t context, double rope_linear_factor = 1);
   ~Session();
 
   /// Strength multiplies the adapter's own scale; 0 leaves it out. Clears the cache.
   void set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters);
-  /// Makes the cache hold exactly `ids`, reusing the common prefix, and returns the logits of the last position.
-  /// Throws Error(invalid_argument) when they exceed the context, Error(cancelled) between chunks.
+  /// Makes the cache hold exactly `ids`, reusing the common prefix, and returns the logits of the last
+  /// position. Throws Error(invalid_argument) when they exceed the context, Error(cancelled) between chunks.
   const std::vector<float>& prefill(const std::vector<TokenId>& ids, std::stop_token stop = {});
   /// Appends one token and returns the logits after it.
   const std::vector<float>& decode(TokenId id);
@@ -55,17 +56,19 @@ class Session {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Joins token bytes into valid UTF-8: incomplete characters wait, bytes that can never complete become U+FFFD.
+/// Joins token bytes into valid UTF-8: incomplete characters wait, bytes that can never complete become
+/// U+FFFD.
 class Utf8Stream {
  public:
-  std::string push(std::string_view bytes);   ///< what may be shown now
-  std::string finish();                       ///< the rest
+  std::string push(std::string_view bytes);  ///< what may be shown now
+  std::string finish();                      ///< the rest
 
  private:
   std::string pending_;
 };
 
 enum class StopReason : std::uint8_t { end_token, length, context_full, cancelled };
+const char* to_string(StopReason reason);
 
 /// One answer: hand out text until it ends.
 class Generator {
@@ -76,13 +79,13 @@ class Generator {
   void start(const std::vector<TokenId>& prompt, std::stop_token stop = {});
   struct Piece {
     TokenId id = -1;
-    std::string text;             ///< valid UTF-8, may be empty while a character is incomplete
+    std::string text;  ///< valid UTF-8, may be empty while a character is incomplete
   };
   /// The next piece, or nothing when the answer has ended; stop_reason() then says why.
   std::optional<Piece> next(std::stop_token stop = {});
   StopReason stop_reason() const { return reason_; }
   std::int64_t generated_tokens() const { return generated_; }
-  const Sampling& sampling() const { return sampling_; }   ///< with the seed that was drawn
+  const Sampling& sampling() const { return sampling_; }  ///< with the seed that was drawn
 
  private:
   Session& session_;
@@ -92,7 +95,6 @@ class Generator {
   Utf8Stream utf8_;
   std::vector<float> logits_;
   std::int64_t generated_ = 0;
-  std::int64_t prompt_tokens_ = 0;
   bool ended_ = true;
   StopReason reason_ = StopReason::end_token;
 };

@@ -13,7 +13,8 @@ std::size_t sequence_length(unsigned char lead) {
   return 0;
 }
 
-/// Whether `byte` may stand at `index` (1..3) after `lead`: rules out overlong forms, surrogates and > U+10FFFF.
+/// Whether `byte` may stand at `index` (1..3) after `lead`: rules out overlong forms, surrogates and >
+/// U+10FFFF.
 bool may_follow(unsigned char lead, std::size_t index, unsigned char byte) {
   if (byte < 0x80 || byte > 0xBF) return false;
   if (index != 1) return true;

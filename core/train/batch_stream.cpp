@@ -16,7 +16,8 @@ BatchStream::BatchStream(const std::vector<TokenRow>& rows, const Settings& sett
 void BatchStream::load_epoch(std::int64_t epoch) {
   epoch_ = epoch;
   next_ = 0;
-  const auto order = epoch_order(static_cast<std::int64_t>(rows_.size()), settings_.seed, epoch, settings_.shuffle);
+  const auto order =
+      epoch_order(static_cast<std::int64_t>(rows_.size()), settings_.seed, epoch, settings_.shuffle);
   plan_ = plan_batches(rows_, order, settings_.batch_size, max_length_, settings_.packing);
 }
 

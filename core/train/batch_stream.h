@@ -9,8 +9,8 @@
 
 namespace lorikeet {
 
-/// The micro-batches of a run, step after step: a pure function of rows, settings and the step number, so resuming
-/// needs nothing but that number. The last step of an epoch takes the micro-batches that are left.
+/// The micro-batches of a run, step after step: a pure function of rows, settings and the step number, so
+/// resuming needs nothing but that number. The last step of an epoch takes the micro-batches that are left.
 class BatchStream {
  public:
   BatchStream(const std::vector<TokenRow>& rows, const Settings& settings, std::int64_t max_length);
@@ -31,7 +31,7 @@ class BatchStream {
   const Settings& settings_;
   std::int64_t max_length_;
   std::int64_t epoch_ = 0;
-  std::int64_t next_ = 0;   ///< micro-batch within the epoch
+  std::int64_t next_ = 0;  ///< micro-batch within the epoch
   BatchPlan plan_;
 };
 

@@ -35,7 +35,8 @@ std::int64_t step_of(const std::string& name) {
 std::vector<std::pair<std::int64_t, std::string>> step_folders(const RunFolder& run) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   std::error_code error;
-  for (fs::directory_iterator entry(run.path() + "/checkpoints", error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(run.path() + "/checkpoints", error), end; !error && entry != end;
+       entry.increment(error)) {
     if (const std::int64_t step = step_of(entry->path().filename().string()); step >= 0) {
       found.emplace_back(step, entry->path().string());
     }
@@ -49,7 +50,8 @@ void move_to_broken(const RunFolder& run, const fs::path& folder) {
   std::error_code ignored;
   fs::create_directories(broken, ignored);
   fs::path target = broken / folder.filename();
-  for (int i = 2; fs::exists(target, ignored); ++i) target = broken / (folder.filename().string() + "-" + std::to_string(i));
+  for (int i = 2; fs::exists(target, ignored); ++i)
+    target = broken / (folder.filename().string() + "-" + std::to_string(i));
   fs::rename(folder, target, ignored);
 }
 
@@ -75,7 +77,8 @@ void CheckpointWriter::add_file(const std::string& name, const std::vector<char>
 void CheckpointWriter::commit(std::int64_t step) {
   Json files = Json::object();
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(temporary_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(temporary_))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   for (const auto& name : names) {
     const std::string path = temporary_ + "/" + name;
@@ -84,8 +87,9 @@ void CheckpointWriter::commit(std::int64_t step) {
   const Json manifest = {{"format", 1}, {"step", step}, {"files", files}};
   write_file_atomically(temporary_ + "/manifest.json", dump_json(manifest, 2) + "\n");
   std::error_code ignored;
-  fs::remove_all(target_, ignored);   // a checkpoint of the same step from before a resume
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error("Cannot write the checkpoint", target_, errno);
+  fs::remove_all(target_, ignored);  // a checkpoint of the same step from before a resume
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+    throw system_error("Cannot write the checkpoint", target_, errno);
   temporary_.clear();
   sync_folder(fs::path(target_).parent_path().string());
 }
@@ -99,7 +103,8 @@ void verify_checkpoint(const std::string& folder) {
   }
   for (const auto& [file, facts] : manifest["files"].items()) {
     const std::string path = folder + "/" + file;
-    if (!is_safe_relative_name(file)) throw Error(ErrorCode::bad_format, "The manifest names a file outside its folder", name);
+    if (!is_safe_relative_name(file))
+      throw Error(ErrorCode::bad_format, "The manifest names a file outside its folder", name);
     std::error_code error;
     const auto bytes = fs::file_size(path, error);
     if (error) throw Error(ErrorCode::bad_format, "The checkpoint lacks a file", path);
@@ -115,8 +120,10 @@ void verify_checkpoint(const std::string& folder) {
 std::string newest_checkpoint(const RunFolder& run) {
   std::error_code error;
   std::vector<fs::path> leftovers;
-  for (fs::directory_iterator entry(run.path() + "/checkpoints", error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().filename().string().find(".tmp-") != std::string::npos) leftovers.push_back(entry->path());
+  for (fs::directory_iterator entry(run.path() + "/checkpoints", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().find(".tmp-") != std::string::npos)
+      leftovers.push_back(entry->path());
   }
   for (const auto& folder : leftovers) move_to_broken(run, folder);
   for (const auto& [step, folder] : step_folders(run)) {
@@ -124,7 +131,7 @@ std::string newest_checkpoint(const RunFolder& run) {
       verify_checkpoint(folder);
       return folder;
     } catch (const Error&) {
-      move_to_broken(run, folder);   // the next older one is used
+      move_to_broken(run, folder);  // the next older one is used
     }
   }
   return {};

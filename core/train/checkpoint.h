@@ -9,15 +9,15 @@ namespace lorikeet {
 
 class RunFolder;
 
-/// Writes a checkpoint folder so that it is either complete or not there: everything goes into a temporary folder
-/// beside it, manifest.json (step; name, size and SHA-256 of every file) last, then one rename.
+/// Writes a checkpoint folder so that it is either complete or not there: everything goes into a temporary
+/// folder beside it, manifest.json (step; name, size and SHA-256 of every file) last, then one rename.
 class CheckpointWriter {
  public:
   /// `target` is the final folder; its parent must exist.
   explicit CheckpointWriter(std::string target);
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
-  ~CheckpointWriter();   ///< removes the temporary folder when not committed
+  ~CheckpointWriter();  ///< removes the temporary folder when not committed
 
   const std::string& folder() const { return temporary_; }
   void add_file(const std::string& name, const std::vector<char>& content);
@@ -29,11 +29,12 @@ class CheckpointWriter {
   std::string temporary_;
 };
 
-/// Throws Error(bad_format) naming the file that is missing, has another size or another hash than manifest.json says.
+/// Throws Error(bad_format) naming the file that is missing, has another size or another hash than
+/// manifest.json says.
 void verify_checkpoint(const std::string& folder);
 
-/// The newest complete checkpoint of a run, "" when none. Broken ones and left-over temporary folders are moved to
-/// checkpoints/broken/.
+/// The newest complete checkpoint of a run, "" when none. Broken ones and left-over temporary folders are
+/// moved to checkpoints/broken/.
 std::string newest_checkpoint(const RunFolder& run);
 
 /// Removes the oldest complete checkpoints beyond `keep`, never `protect`.

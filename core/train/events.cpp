@@ -14,9 +14,15 @@ constexpr std::pair<RunState, const char*> state_names[] = {
     {RunState::stopping, "stopping"}, {RunState::done, "done"},         {RunState::failed, "failed"},
 };
 
-std::int64_t whole(const Json& event, const char* key) { return json_int(event, key, 0, 0, INT64_MAX, "event"); }
-double number(const Json& event, const char* key) { return json_number(event, key, 0, "event"); }
-std::string text(const Json& event, const char* key) { return json_string(event, key, "", "event"); }
+std::int64_t whole(const Json& event, const char* key) {
+  return json_int(event, key, 0, 0, INT64_MAX, "event");
+}
+double number(const Json& event, const char* key) {
+  return json_number(event, key, 0, "event");
+}
+std::string text(const Json& event, const char* key) {
+  return json_string(event, key, "", "event");
+}
 
 template <typename Event>
 void drop_beyond(std::vector<Event>& events, std::int64_t step) {
@@ -64,10 +70,10 @@ void EventReader::apply(const Json& event) {
     if (const auto total = whole(event, "total_steps")) history_.total_steps = total;
     if (history_.state == RunState::training) history_.error.reset();
   } else if (type == "step") {
-    history_.steps.push_back({whole(event, "step"), number(event, "epoch"), number(event, "loss"),
-                              number(event, "learning_rate"), number(event, "grad_norm"), whole(event, "tokens"),
-                              whole(event, "trained_tokens"), number(event, "tokens_per_second"),
-                              whole(event, "memory_bytes"), number(event, "elapsed_seconds")});
+    history_.steps.push_back(
+        {whole(event, "step"), number(event, "epoch"), number(event, "loss"), number(event, "learning_rate"),
+         number(event, "grad_norm"), whole(event, "tokens"), whole(event, "trained_tokens"),
+         number(event, "tokens_per_second"), whole(event, "memory_bytes"), number(event, "elapsed_seconds")});
   } else if (type == "eval") {
     history_.evaluations.push_back({whole(event, "step"), number(event, "loss"), number(event, "perplexity"),
                                     number(event, "accuracy"), whole(event, "tokens")});
@@ -78,7 +84,8 @@ void EventReader::apply(const Json& event) {
   } else if (type == "warning") {
     history_.warnings.push_back({text(event, "code"), text(event, "what")});
   } else if (type == "error") {
-    history_.error = ErrorEvent{text(event, "code"), text(event, "what"), text(event, "where"), text(event, "hint")};
+    history_.error =
+        ErrorEvent{text(event, "code"), text(event, "what"), text(event, "where"), text(event, "hint")};
   } else if (type == "done") {
     history_.done = DoneEvent{text(event, "adapter"), whole(event, "best_step")};
   } else if (type == "resume") {

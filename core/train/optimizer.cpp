@@ -6,10 +6,12 @@
 namespace lorikeet {
 namespace {
 
-constexpr std::int64_t smallest_8bit = 4096;   // bitsandbytes' min_8bit_size
+constexpr std::int64_t smallest_8bit = 4096;  // bitsandbytes' min_8bit_size
 constexpr std::int64_t block = 256;
 
-std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + 63) / 64 * 64; }
+std::size_t aligned(std::int64_t bytes) {
+  return (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+}
 
 std::size_t part_bytes(std::int64_t count, bool is_8bit) {
   if (!is_8bit) return 2 * aligned(4 * count);
@@ -43,7 +45,8 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
   for (auto& part : parts_) {
     const std::int64_t count = part.parameter.elements(), blocks = (count + block - 1) / block;
     if (part.is_8bit) {
-      part.eight = {take(count, DType::u8), take(count, DType::u8), take(blocks, DType::f32), take(blocks, DType::f32)};
+      part.eight = {take(count, DType::u8), take(count, DType::u8), take(blocks, DType::f32),
+                    take(blocks, DType::f32)};
     } else {
       part.m = take(count, DType::f32);
       part.v = take(count, DType::f32);
@@ -69,12 +72,14 @@ std::vector<char> AdapterOptimizer::save() const {
 
 void AdapterOptimizer::restore(const std::vector<char>& state) {
   if (state.size() != state_.view().bytes()) {
-    throw Error(ErrorCode::bad_format, "The optimiser state has " + std::to_string(state.size()) + " bytes, expected " +
-                                           std::to_string(state_.view().bytes()));
+    throw Error(ErrorCode::bad_format, "The optimiser state has " + std::to_string(state.size()) +
+                                           " bytes, expected " + std::to_string(state_.view().bytes()));
   }
   backend_.upload(state_, state.data());
 }
 
-std::uint64_t AdapterOptimizer::bytes() const { return state_.view().bytes(); }
+std::uint64_t AdapterOptimizer::bytes() const {
+  return state_.view().bytes();
+}
 
 }  // namespace lorikeet

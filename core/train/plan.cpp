@@ -12,28 +12,34 @@
 namespace lorikeet {
 namespace {
 
-constexpr std::int64_t short_run_steps = 20;   ///< below this an adapter has hardly learnt anything
+constexpr std::int64_t short_run_steps = 20;  ///< below this an adapter has hardly learnt anything
 
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
+std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
+  return (value + by - 1) / by;
+}
 
-std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t elements, std::uint64_t wide_bytes) {
+std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t elements,
+                           std::uint64_t wide_bytes) {
   if (quantization == "none") return elements * wide_bytes;
   const std::uint64_t blocks = divide_up(elements, 64);
   const std::uint64_t scales = quantization == "nf4" ? blocks + 4 * divide_up(blocks, 256) : 4 * blocks;
   return divide_up(elements, 2) + scales;
 }
 
-/// Bytes of the resident base: linears as the settings say, embedding and head in the wide type, norms in f32.
+/// Bytes of the resident base: linears as the settings say, embedding and head in the wide type, norms in
+/// f32.
 std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::uint64_t wide_bytes) {
   std::uint64_t bytes = 0;
   for (const auto& module : linear_modules(spec)) {
-    bytes += linear_bytes(settings.quantization, static_cast<std::uint64_t>(module.out * module.in), wide_bytes);
+    bytes +=
+        linear_bytes(settings.quantization, static_cast<std::uint64_t>(module.out * module.in), wide_bytes);
   }
   bytes *= static_cast<std::uint64_t>(spec.layers);
   const auto table = static_cast<std::uint64_t>(spec.vocab_size * spec.hidden_size);
   bytes += table * wide_bytes * (spec.tied_head ? 1 : 2);
   bytes += 4 * static_cast<std::uint64_t>(spec.hidden_size * (2 * spec.layers + 1));
-  bytes += 4 * static_cast<std::uint64_t>(resolved_max_length(settings, spec) * spec.rope.rotary_dim);  // cosine and sine
+  bytes += 4 * static_cast<std::uint64_t>(resolved_max_length(settings, spec) *
+                                          spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
 
@@ -42,7 +48,7 @@ std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   for (const auto& module : adapted_modules(spec, settings.targets)) {
     for (const std::int64_t side : {module.in, module.out}) {
       const auto elements = static_cast<std::uint64_t>(side * settings.rank);
-      const bool wide = settings.optimizer == "adamw" || elements < 4096;   // small tensors keep f32 state
+      const bool wide = settings.optimizer == "adamw" || elements < 4096;  // small tensors keep f32 state
       bytes += wide ? 8 * elements : 2 * elements + 8 * divide_up(elements, 256);
     }
   }
@@ -54,29 +60,36 @@ std::uint64_t scratch_bytes(const ModelSpec& spec, std::int64_t tokens, int comp
   std::int64_t largest = 0;
   for (const auto& module : linear_modules(spec)) largest = std::max(largest, module.out * module.in);
   const auto weight = static_cast<std::uint64_t>(largest * compute_bytes);
-  const auto chunk_rows = std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
+  const auto chunk_rows =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
   const auto logits = static_cast<std::uint64_t>(chunk_rows * spec.vocab_size * (4 + compute_bytes));
-  const auto wide = static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
+  const auto wide =
+      static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
   return 2 * weight + logits + wide + (16u << 20);
 }
 
-/// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter, recompute
-/// where layers are not kept, head on trained tokens only, attention as causal halves (performance.md §3).
+/// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
+/// recompute where layers are not kept, head on trained tokens only, attention as causal halves
+/// (performance.md §3).
 double epoch_operations(const ModelSpec& spec, const DataShape& data, double adapter, double kept_share,
                         std::int64_t max_length) {
   const auto tokens = static_cast<double>(data.tokens);
   const auto linear = static_cast<double>(spec.linear_parameters());
   const double head = static_cast<double>(spec.vocab_size * spec.hidden_size);
-  const double mean_context = std::min(static_cast<double>(max_length), tokens / std::max<double>(1.0, static_cast<double>(data.rows)));
-  const double attention = static_cast<double>(spec.layers) * 2.0 * mean_context * static_cast<double>(spec.heads * spec.head_dim);
+  const double mean_context = std::min(static_cast<double>(max_length),
+                                       tokens / std::max<double>(1.0, static_cast<double>(data.rows)));
+  const double attention =
+      static_cast<double>(spec.layers) * 2.0 * mean_context * static_cast<double>(spec.heads * spec.head_dim);
   const double forward = 2 * linear + 2 * adapter + attention;
   const double backward = 2 * linear + 4 * adapter + 2.5 * attention;
-  return tokens * (forward * (2.0 - kept_share) + backward) + 4.0 * head * static_cast<double>(data.trained_tokens);
+  return tokens * (forward * (2.0 - kept_share) + backward) +
+         4.0 * head * static_cast<double>(data.trained_tokens);
 }
 
 std::string gigabytes(std::uint64_t bytes) {
   const auto tenths = static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / 1e7));
-  return std::to_string(tenths / 100) + "." + std::to_string(tenths % 100 / 10) + std::to_string(tenths % 10) + " GB";
+  return std::to_string(tenths / 100) + "." + std::to_string(tenths % 100 / 10) +
+         std::to_string(tenths % 10) + " GB";
 }
 
 void plan_steps(Plan& plan, const Settings& settings) {
@@ -84,17 +97,20 @@ void plan_steps(Plan& plan, const Settings& settings) {
   plan.steps_per_epoch = (plan.micro_batches_per_epoch + per_step - 1) / per_step;
   plan.steps = settings.max_steps > 0
                    ? settings.max_steps
-                   : static_cast<std::int64_t>(std::ceil(settings.epochs * static_cast<double>(plan.steps_per_epoch) - 1e-9));
+                   : static_cast<std::int64_t>(
+                         std::ceil(settings.epochs * static_cast<double>(plan.steps_per_epoch) - 1e-9));
   plan.warmup_steps = settings.warmup_steps > 0
                           ? settings.warmup_steps
-                          : static_cast<std::int64_t>(std::ceil(static_cast<double>(plan.steps) * settings.warmup_ratio - 1e-9));
+                          : static_cast<std::int64_t>(
+                                std::ceil(static_cast<double>(plan.steps) * settings.warmup_ratio - 1e-9));
   const std::int64_t tenth = std::max<std::int64_t>(10, plan.steps / 10);
   plan.eval_every = settings.eval_every > 0 ? settings.eval_every : tenth;
   plan.save_every = settings.save_every > 0 ? settings.save_every : tenth;
 }
 
 /// Keeps as many layers as fit and fills in the memory.
-void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, std::uint64_t limit, int compute_bytes) {
+void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, std::uint64_t limit,
+                 int compute_bytes) {
   const auto wide = static_cast<std::uint64_t>(compute_bytes);
   plan.memory.base_weights = base_bytes(spec, settings, wide);
   plan.memory.adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 8;
@@ -115,7 +131,8 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, st
   }
   plan.fits = plan.memory.total() <= limit;
   if (!plan.fits) {
-    plan.why_not = gigabytes(plan.memory.total()) + " of memory are needed and " + gigabytes(limit) + " are allowed";
+    plan.why_not =
+        gigabytes(plan.memory.total()) + " of memory are needed and " + gigabytes(limit) + " are allowed";
   }
 }
 
@@ -143,7 +160,8 @@ std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::stri
   };
   for (const auto& name : names) {
     if (std::none_of(all.begin(), all.end(), [&](const auto& module) { return is_named(module, name); })) {
-      throw Error(ErrorCode::invalid_argument, "The model has no linear layer named \"" + name + "\"", "targets",
+      throw Error(ErrorCode::invalid_argument, "The model has no linear layer named \"" + name + "\"",
+                  "targets",
                   "Use all-linear, or some of q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj");
     }
   }
@@ -157,17 +175,19 @@ std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::stri
 
 std::int64_t adapter_parameters(const ModelSpec& spec, const Settings& settings) {
   std::int64_t count = 0;
-  for (const auto& module : adapted_modules(spec, settings.targets)) count += settings.rank * (module.in + module.out);
+  for (const auto& module : adapted_modules(spec, settings.targets))
+    count += settings.rank * (module.in + module.out);
   return count * spec.layers;
 }
 
 std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length) {
-  const std::int64_t batch = settings.packing ? std::min(settings.batch_size * max_length, data.tokens) : data.longest_rows_sum;
+  const std::int64_t batch =
+      settings.packing ? std::min(settings.batch_size * max_length, data.tokens) : data.longest_rows_sum;
   return std::max({batch, data.longest_row, std::int64_t{1}});
 }
 
-DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<TokenRow>& evaluation, const Settings& settings,
-                     std::int64_t max_length) {
+DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<TokenRow>& evaluation,
+                     const Settings& settings, std::int64_t max_length) {
   DataShape shape;
   shape.rows = static_cast<std::int64_t>(train.size());
   shape.evaluation_rows = static_cast<std::int64_t>(evaluation.size());
@@ -191,8 +211,8 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
   return shape;
 }
 
-Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings, std::uint64_t memory_limit_bytes,
-               int compute_bytes) {
+Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
+               std::uint64_t memory_limit_bytes, int compute_bytes) {
   Plan plan;
   plan.rows = data.rows;
   plan.evaluation_rows = data.evaluation_rows;
@@ -209,17 +229,22 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   // One more than is kept: the oldest is removed only after the newest was read back.
   plan.disk_bytes = state * static_cast<std::uint64_t>(settings.keep_checkpoints + 1) +
                     static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
-  const double kept_share = 1.0 - static_cast<double>(plan.recomputed_layers) / static_cast<double>(std::max<std::int64_t>(1, spec.layers));
-  const double epochs = static_cast<double>(plan.steps) / static_cast<double>(std::max<std::int64_t>(1, plan.steps_per_epoch));
-  plan.operations = epochs * epoch_operations(spec, data, static_cast<double>(plan.adapter_parameters), kept_share, plan.max_length);
+  const double kept_share = 1.0 - static_cast<double>(plan.recomputed_layers) /
+                                      static_cast<double>(std::max<std::int64_t>(1, spec.layers));
+  const double epochs =
+      static_cast<double>(plan.steps) / static_cast<double>(std::max<std::int64_t>(1, plan.steps_per_epoch));
+  plan.operations = epochs * epoch_operations(spec, data, static_cast<double>(plan.adapter_parameters),
+                                              kept_share, plan.max_length);
 
   if (plan.steps < short_run_steps) {
     plan.warnings.push_back("Only " + std::to_string(plan.steps) + " steps: too short to learn much, " +
-                            std::to_string(short_run_steps) + " or more are advised; raise epochs or lower accumulation");
+                            std::to_string(short_run_steps) +
+                            " or more are advised; raise epochs or lower accumulation");
   }
   if (plan.max_length > spec.context) {
-    plan.warnings.push_back("max-length " + std::to_string(plan.max_length) + " is above the model's context of " +
-                            std::to_string(spec.context) + ": RoPE is stretched linearly");
+    plan.warnings.push_back("max-length " + std::to_string(plan.max_length) +
+                            " is above the model's context of " + std::to_string(spec.context) +
+                            ": RoPE is stretched linearly");
   }
   return plan;
 }

@@ -14,36 +14,36 @@ namespace lorikeet {
 
 /// Bytes by kind; their sum is what the run will hold at its peak.
 struct MemoryPlan {
-  std::uint64_t base_weights = 0;   ///< quantised linears, embeddings, norms, head
-  std::uint64_t adapter = 0;        ///< masters and gradients
+  std::uint64_t base_weights = 0;  ///< quantised linears, embeddings, norms, head
+  std::uint64_t adapter = 0;       ///< masters and gradients
   std::uint64_t optimizer = 0;
-  std::uint64_t activations = 0;    ///< kept and live
-  std::uint64_t scratch = 0;        ///< dequantised weight, logits chunk
+  std::uint64_t activations = 0;  ///< kept and live
+  std::uint64_t scratch = 0;      ///< dequantised weight, logits chunk
   std::uint64_t total() const { return base_weights + adapter + optimizer + activations + scratch; }
 };
 
 /// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
 struct Plan {
-  std::int64_t rows = 0;                 ///< training rows
+  std::int64_t rows = 0;  ///< training rows
   std::int64_t evaluation_rows = 0;
-  std::int64_t tokens = 0;               ///< of one epoch
+  std::int64_t tokens = 0;  ///< of one epoch
   std::int64_t trained_tokens = 0;
-  std::int64_t max_length = 0;           ///< resolved
-  std::int64_t largest_batch = 0;        ///< tokens of the largest micro-batch
+  std::int64_t max_length = 0;     ///< resolved
+  std::int64_t largest_batch = 0;  ///< tokens of the largest micro-batch
   std::int64_t micro_batches_per_epoch = 0;
   std::int64_t steps_per_epoch = 0;
-  std::int64_t steps = 0;                ///< of the whole run
+  std::int64_t steps = 0;  ///< of the whole run
   std::int64_t warmup_steps = 0;
   std::int64_t eval_every = 0, save_every = 0;
   std::int64_t adapter_parameters = 0;
-  std::int64_t recomputed_layers = 0;    ///< layers whose activations are not kept
+  std::int64_t recomputed_layers = 0;  ///< layers whose activations are not kept
   MemoryPlan memory;
-  std::uint64_t disk_bytes = 0;          ///< checkpoints kept and the adapter
-  double operations = 0;                 ///< floating-point operations of the whole run
-  std::optional<double> seconds;         ///< after a measured step
-  std::vector<std::string> warnings;     ///< for example fewer than 20 steps
+  std::uint64_t disk_bytes = 0;       ///< checkpoints kept and the adapter
+  double operations = 0;              ///< floating-point operations of the whole run
+  std::optional<double> seconds;      ///< after a measured step
+  std::vector<std::string> warnings;  ///< for example fewer than 20 steps
   bool fits = true;
-  std::string why_not;                   ///< when it does not fit
+  std::string why_not;  ///< when it does not fit
 };
 
 /// What the plan needs to know of the data.
@@ -52,8 +52,8 @@ struct DataShape {
   std::int64_t evaluation_rows = 0;
   std::int64_t tokens = 0;
   std::int64_t trained_tokens = 0;
-  std::int64_t longest_row = 0;          ///< tokens, after cutting, evaluation rows included
-  std::int64_t longest_rows_sum = 0;     ///< tokens of the batch_size longest rows together
+  std::int64_t longest_row = 0;       ///< tokens, after cutting, evaluation rows included
+  std::int64_t longest_rows_sum = 0;  ///< tokens of the batch_size longest rows together
   std::int64_t micro_batches_per_epoch = 0;
 };
 

@@ -12,21 +12,26 @@ namespace {
 TokeniseOptions tokenise_options(const Settings& settings, std::int64_t max_length) {
   TokeniseOptions options;
   options.max_length = max_length;
-  options.too_long = settings.too_long == "drop" ? TooLong::drop : settings.too_long == "split" ? TooLong::split : TooLong::cut;
+  options.too_long = settings.too_long == "drop"    ? TooLong::drop
+                     : settings.too_long == "split" ? TooLong::split
+                                                    : TooLong::cut;
   options.train_all_tokens = settings.train_on == "all";
   return options;
 }
 
-std::vector<InstructionRow> chosen_rows(const std::vector<InstructionRow>& rows, const std::vector<std::int64_t>& indexes) {
+std::vector<InstructionRow> chosen_rows(const std::vector<InstructionRow>& rows,
+                                        const std::vector<std::int64_t>& indexes) {
   std::vector<InstructionRow> chosen;
   for (const std::int64_t index : indexes) chosen.push_back(rows[static_cast<std::size_t>(index)]);
   return chosen;
 }
 
 /// Tokenises one part and adds its findings to `data`.
-std::vector<TokenRow> tokenise_part(PreparedData& data, const std::vector<InstructionRow>& rows, const Settings& settings,
-                                    std::stop_token stop, const RowsRead& progress) {
-  TokenisedData part = tokenise(rows, *data.format, tokenise_options(settings, data.max_length), std::move(stop), progress);
+std::vector<TokenRow> tokenise_part(PreparedData& data, const std::vector<InstructionRow>& rows,
+                                    const Settings& settings, std::stop_token stop,
+                                    const RowsRead& progress) {
+  TokenisedData part =
+      tokenise(rows, *data.format, tokenise_options(settings, data.max_length), std::move(stop), progress);
   data.refused.insert(data.refused.end(), part.refused.begin(), part.refused.end());
   data.cut_rows += part.cut_rows;
   data.longest = std::max(data.longest, part.longest);
@@ -42,7 +47,8 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
   if (!adapter_folder.empty()) notes = read_adapter_notes(adapter_folder);
   std::string setting = settings.template_name;
   // An adapter trained on the Alpaca form carries no template text, only the form's name.
-  if (setting == "auto" && notes.template_text.empty() && (notes.format == "alpaca" || notes.format == "none")) {
+  if (setting == "auto" && notes.template_text.empty() &&
+      (notes.format == "alpaca" || notes.format == "none")) {
     setting = notes.format;
   }
   const std::string& system = settings.system.empty() ? notes.system : settings.system;
@@ -63,7 +69,8 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
   Split split = split_rows(count, settings.eval_data.empty() ? settings.eval_fraction : 0.0, settings.seed);
   data.train = tokenise_part(data, chosen_rows(data.source.rows, split.train), settings, stop, progress);
   if (settings.eval_data.empty()) {
-    data.evaluation = tokenise_part(data, chosen_rows(data.source.rows, split.evaluation), settings, stop, progress);
+    data.evaluation =
+        tokenise_part(data, chosen_rows(data.source.rows, split.evaluation), settings, stop, progress);
   } else {
     data.evaluation_source = read_instruction_data(settings.eval_data, stop, progress);
     data.evaluation = tokenise_part(data, data.evaluation_source->rows, settings, stop, progress);
@@ -71,8 +78,9 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
   std::stable_sort(data.refused.begin(), data.refused.end(),
                    [](const RefusedRow& one, const RefusedRow& other) { return one.number < other.number; });
   if (data.train.empty()) {
-    const std::string reason = data.refused.empty() ? "" : "; row " + std::to_string(data.refused.front().number) + ": " +
-                                                               data.refused.front().reason;
+    const std::string reason = data.refused.empty() ? ""
+                                                    : "; row " + std::to_string(data.refused.front().number) +
+                                                          ": " + data.refused.front().reason;
     throw Error(ErrorCode::invalid_argument, "No row is left to train on" + reason, data_path,
                 "Raise max-length, or look at the rows that were refused");
   }

@@ -15,21 +15,23 @@
 
 namespace lorikeet {
 
-/// Everything a run, the plan and the wizard know of the data once it is read: rows as the model will see them.
+/// Everything a run, the plan and the wizard know of the data once it is read: rows as the model will see
+/// them.
 struct PreparedData {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const PromptFormat> format;
   InstructionData source;
-  std::optional<InstructionData> evaluation_source;   ///< when eval-data names a file
+  std::optional<InstructionData> evaluation_source;  ///< when eval-data names a file
   std::vector<TokenRow> train, evaluation;
-  std::vector<RefusedRow> refused;     ///< by reading and by tokenising, in row order
+  std::vector<RefusedRow> refused;  ///< by reading and by tokenising, in row order
   std::int64_t cut_rows = 0;
-  std::int64_t longest = 0;            ///< tokens, before cutting
+  std::int64_t longest = 0;  ///< tokens, before cutting
   std::int64_t max_length = 0;
   DataShape shape;
 };
 
-/// The prompt format of a model under these settings; `adapter_folder` ("" = none) may carry a template and a system text.
+/// The prompt format of a model under these settings; `adapter_folder` ("" = none) may carry a template and a
+/// system text.
 std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const Settings& settings,
                                                   const std::string& adapter_folder,
                                                   std::shared_ptr<const Tokenizer> tokenizer);
@@ -37,8 +39,8 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
 /// Reads, splits, tokenises and counts. The one path for training, `lorikeet plan` and the wizard.
 /// Throws Error: unreadable or unusable data, no row left after tokenising, cancelled.
 PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
-                          const std::string& adapter_folder, const Settings& settings, std::stop_token stop = {},
-                          const RowsRead& progress = {});
+                          const std::string& adapter_folder, const Settings& settings,
+                          std::stop_token stop = {}, const RowsRead& progress = {});
 
 /// The memory a run may take: the setting, or what is free less a tenth.
 std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes);

@@ -65,8 +65,9 @@ Job job_from_json(const Json& json, const std::string& name) {
   if (!json.is_object()) throw Error(ErrorCode::bad_format, "A job is a JSON object", name);
   const auto version = json_int(json, "format", 1, 1, INT64_MAX, name);
   if (version != 1) {
-    throw Error(ErrorCode::unsupported, "This job was written by a newer Lorikeet (format " + std::to_string(version) + ")",
-                name, "Update Lorikeet");
+    throw Error(ErrorCode::unsupported,
+                "This job was written by a newer Lorikeet (format " + std::to_string(version) + ")", name,
+                "Update Lorikeet");
   }
   Job job;
   job.name = json_string(json, "name", "", name);
@@ -107,7 +108,8 @@ RunFolder RunFolder::create(const std::string& path, const Job& job) {
 RunFolder RunFolder::open(const std::string& path) {
   std::error_code ignored;
   if (!fs::exists(path + "/job.json", ignored)) {
-    throw Error(ErrorCode::not_found, "This is not a run folder, it holds no job.json", path, "Check the path");
+    throw Error(ErrorCode::not_found, "This is not a run folder, it holds no job.json", path,
+                "Check the path");
   }
   return RunFolder(path);
 }
@@ -116,7 +118,9 @@ std::string RunFolder::checkpoint_path(std::int64_t step) const {
   return path_ + "/checkpoints/step-" + std::to_string(step);
 }
 
-Job RunFolder::read_job() const { return job_from_json(read_json_file(path_ + "/job.json"), path_ + "/job.json"); }
+Job RunFolder::read_job() const {
+  return job_from_json(read_json_file(path_ + "/job.json"), path_ + "/job.json");
+}
 
 void RunFolder::write_job(const Job& job) const {
   write_file_atomically(path_ + "/job.json", dump_json(job_to_json(job), 2) + "\n");
@@ -129,7 +133,9 @@ RunHistory RunFolder::read_history() const {
   return reader.history();
 }
 
-bool RunFolder::is_alive() const { return FileLock::is_held(path_ + "/lock"); }
+bool RunFolder::is_alive() const {
+  return FileLock::is_held(path_ + "/lock");
+}
 
 bool RunFolder::was_killed() const {
   if (is_alive()) return false;
@@ -156,7 +162,8 @@ void RunFolder::append(const Json& event) {
   Json line = event;
   line["time"] = unix_seconds();
   const std::string text = dump_json(line) + "\n";
-  // One write call: a reader sees whole lines, and a full disk leaves at most one torn line, which is cut again here.
+  // One write call: a reader sees whole lines, and a full disk leaves at most one torn line, which is cut
+  // again here.
   const off_t before = ::lseek(events_.value(), 0, SEEK_END);
   const ssize_t written = ::write(events_.value(), text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return;
@@ -196,7 +203,8 @@ void RunFolder::acknowledge(ControlRequest request) {
 std::vector<std::string> list_runs(const std::string& runs_folder) {
   std::vector<std::pair<fs::file_time_type, std::string>> found;
   std::error_code error;
-  for (fs::directory_iterator entry(runs_folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(runs_folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     std::error_code ignored;
     const fs::path job = entry->path() / "job.json";
     const auto time = fs::last_write_time(job, ignored);

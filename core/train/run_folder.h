@@ -17,23 +17,33 @@ namespace lorikeet {
 
 /// job.json: all that is needed to repeat a run.
 struct Job {
-  std::string name;                  ///< for people
-  std::string model_path;            ///< absolute
-  std::string data_path;             ///< absolute
-  std::string adapter_path;          ///< go on from this adapter, "" = a fresh one
-  std::string base_id;               ///< design.md §10, filled by the engine
+  std::string name;          ///< for people
+  std::string model_path;    ///< absolute
+  std::string data_path;     ///< absolute
+  std::string adapter_path;  ///< go on from this adapter, "" = a fresh one
+  std::string base_id;       ///< design.md §10, filled by the engine
   std::string base_name;
   std::string data_sha256;
   std::string template_hash;
   std::string engine_version;
-  std::string question;              ///< asked before and after by the sample job, "" = none
+  std::string question;  ///< asked before and after by the sample job, "" = none
   Settings settings;
-  std::vector<std::pair<std::string, std::string>> machine;   ///< threads, instruction set, library versions
+  std::vector<std::pair<std::string, std::string>> machine;  ///< threads, instruction set, library versions
 };
 Json job_to_json(const Job& job);
 Job job_from_json(const Json& json, const std::string& name);
 
-enum class RunState : std::uint8_t { loading, training, evaluating, pausing, paused, waiting, stopping, done, failed };
+enum class RunState : std::uint8_t {
+  loading,
+  training,
+  evaluating,
+  pausing,
+  paused,
+  waiting,
+  stopping,
+  done,
+  failed
+};
 const char* to_string(RunState state);
 std::optional<RunState> run_state_from(const std::string& text);
 
@@ -41,11 +51,11 @@ std::optional<RunState> run_state_from(const std::string& text);
 struct StepEvent {
   std::int64_t step = 0;
   double epoch = 0, loss = 0, learning_rate = 0, grad_norm = 0;
-  std::int64_t tokens = 0;           ///< cumulative, all
-  std::int64_t trained_tokens = 0;   ///< of this step
+  std::int64_t tokens = 0;          ///< cumulative, all
+  std::int64_t trained_tokens = 0;  ///< of this step
   double tokens_per_second = 0;
   std::int64_t memory_bytes = 0;
-  double elapsed_seconds = 0;        ///< sum over resumes
+  double elapsed_seconds = 0;  ///< sum over resumes
 };
 struct EvalEvent {
   std::int64_t step = 0;
@@ -58,7 +68,7 @@ struct SampleEvent {
 };
 struct CheckpointEvent {
   std::int64_t step = 0;
-  std::string path;                  ///< relative to the run folder
+  std::string path;  ///< relative to the run folder
 };
 
 struct WarningEvent {
@@ -68,7 +78,7 @@ struct ErrorEvent {
   std::string code, what, where, hint;
 };
 struct DoneEvent {
-  std::string adapter;               ///< relative to the run folder
+  std::string adapter;  ///< relative to the run folder
   std::int64_t best_step = 0;
 };
 
@@ -76,8 +86,8 @@ struct DoneEvent {
 struct RunHistory {
   RunState state = RunState::loading;
   std::string state_why;
-  double last_time = 0;              ///< unix seconds of the last line
-  std::int64_t total_steps = 0;      ///< planned, 0 = not known yet
+  double last_time = 0;          ///< unix seconds of the last line
+  std::int64_t total_steps = 0;  ///< planned, 0 = not known yet
   std::vector<StepEvent> steps;
   std::vector<EvalEvent> evaluations;
   std::vector<SampleEvent> samples;
@@ -87,10 +97,12 @@ struct RunHistory {
   std::optional<DoneEvent> done;
 };
 
-/// Replays events.jsonl piece by piece: hand it each new part of the file; a torn last line waits for its rest.
+/// Replays events.jsonl piece by piece: hand it each new part of the file; a torn last line waits for its
+/// rest.
 class EventReader {
  public:
-  /// Consumes the complete lines of `text` and adds them to the history. Broken lines become a warning, not an error.
+  /// Consumes the complete lines of `text` and adds them to the history. Broken lines become a warning, not
+  /// an error.
   void feed(std::string_view text);
   const RunHistory& history() const { return history_; }
 
@@ -118,7 +130,7 @@ class RunFolder {
 
   /// Reads the whole of events.jsonl.
   RunHistory read_history() const;
-  bool is_alive() const;             ///< an engine holds run/lock
+  bool is_alive() const;  ///< an engine holds run/lock
   /// Ended without a last word: not alive, and the last state is neither done nor failed.
   bool was_killed() const;
 
@@ -126,12 +138,12 @@ class RunFolder {
   void request(ControlRequest request) const;
 
   /// --- Engine: hold the run, append events, take requests.
-  void lock();                                  ///< throws Error(locked) when another engine holds it
-  void append(const Json& event);               ///< adds "time", writes one line, flushed to the kernel
-  void sync_events();                           ///< fsync, before a checkpoint's manifest
-  void cut_torn_line();                         ///< on resume
+  void lock();                     ///< throws Error(locked) when another engine holds it
+  void append(const Json& event);  ///< adds "time", writes one line, flushed to the kernel
+  void sync_events();              ///< fsync, before a checkpoint's manifest
+  void cut_torn_line();            ///< on resume
   std::optional<ControlRequest> pending_request() const;
-  void acknowledge(ControlRequest request);     ///< removes its file
+  void acknowledge(ControlRequest request);  ///< removes its file
 
  private:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}

@@ -37,7 +37,8 @@ double parse_number(const SettingInfo& info, const std::string& text) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{} || result.ptr != end || !std::isfinite(value)) refuse(info, text, range_text(info));
+  if (result.ec != std::errc{} || result.ptr != end || !std::isfinite(value))
+    refuse(info, text, range_text(info));
   if (value < info.low || value > info.high) refuse(info, text, range_text(info));
   return value;
 }
@@ -59,7 +60,9 @@ std::uint64_t parse_seed(const SettingInfo& info, const std::string& text) {
 /// "6GB", "512 MiB", "1000000": bytes. GB and MB are powers of ten, GiB and MiB powers of two.
 std::uint64_t parse_bytes(const SettingInfo& info, const std::string& text) {
   std::size_t digits = 0;
-  while (digits < text.size() && (std::isdigit(static_cast<unsigned char>(text[digits])) || text[digits] == '.')) ++digits;
+  while (digits < text.size() &&
+         (std::isdigit(static_cast<unsigned char>(text[digits])) || text[digits] == '.'))
+    ++digits;
   std::string unit;
   for (const char c : text.substr(digits)) {
     if (c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -72,7 +75,8 @@ std::uint64_t parse_bytes(const SettingInfo& info, const std::string& text) {
   if (unit == "gib" || unit == "g") factor = 0x1p30;
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + digits, value);
-  if (factor == 0 || digits == 0 || result.ptr != text.data() + digits) refuse(info, text, "a size such as 6GB or 512MiB");
+  if (factor == 0 || digits == 0 || result.ptr != text.data() + digits)
+    refuse(info, text, "a size such as 6GB or 512MiB");
   value *= factor;
   if (value < info.low || value > info.high) refuse(info, text, "at least 64MB, such as 6GB");
   return static_cast<std::uint64_t>(value);
@@ -106,8 +110,9 @@ std::string parse_choice(const SettingInfo& info, const std::string& text) {
 /// Reserved settings: known by name, refused unless they keep their default.
 void check_built(const SettingRow& row, const std::string& text) {
   if (row.reserved && text != row.info.default_text) {
-    throw Error(ErrorCode::unsupported, row.info.key + " other than " + row.info.default_text + " is not built yet",
-                row.info.key, "Leave it at " + row.info.default_text);
+    throw Error(ErrorCode::unsupported,
+                row.info.key + " other than " + row.info.default_text + " is not built yet", row.info.key,
+                "Leave it at " + row.info.default_text);
   }
 }
 
@@ -184,7 +189,8 @@ std::string setting_text(const Settings& settings, const std::string& key) {
         const auto& value = settings.*member;
         using Value = std::remove_cvref_t<decltype(value)>;
         const bool resting = row.info.default_text == "auto" || row.info.default_text == "none";
-        if (resting && value == Settings{}.*member && row.info.kind != Kind::choice) return row.info.default_text;
+        if (resting && value == Settings{}.*member && row.info.kind != Kind::choice)
+          return row.info.default_text;
         if constexpr (std::is_same_v<Value, bool>) {
           return value ? "true" : "false";
         } else if constexpr (std::is_same_v<Value, double>) {
@@ -207,7 +213,8 @@ Json settings_to_json(const Settings& settings) {
   for (const auto& row : setting_rows()) {
     std::visit([&](auto member) { json[row.info.key] = settings.*member; }, row.member);
     const bool resting = row.info.default_text == "auto" || row.info.default_text == "none";
-    if (resting && row.info.kind != Kind::text_list && setting_text(settings, row.info.key) == row.info.default_text) {
+    if (resting && row.info.kind != Kind::text_list &&
+        setting_text(settings, row.info.key) == row.info.default_text) {
       json[row.info.key] = row.info.default_text;
     }
   }
@@ -225,17 +232,20 @@ Settings settings_from_json(const Json& json, const std::string& name, const Set
       text = value.get<std::string>();
     } else if (value.is_boolean() && info.kind == Kind::boolean) {
       text = value.get<bool>() ? "true" : "false";
-    } else if (value.is_number() && (info.kind == Kind::integer || info.kind == Kind::number || info.kind == Kind::bytes)) {
+    } else if (value.is_number() &&
+               (info.kind == Kind::integer || info.kind == Kind::number || info.kind == Kind::bytes)) {
       text = value.is_number_float() ? number_text(value.get<double>()) : value.dump();
     } else if (value.is_array() && info.kind == Kind::text_list) {
       settings.sample_prompts.clear();
       for (const auto& line : value) {
-        if (!line.is_string()) throw Error(ErrorCode::bad_format, "Expected a list of texts", name + ": " + key);
+        if (!line.is_string())
+          throw Error(ErrorCode::bad_format, "Expected a list of texts", name + ": " + key);
         settings.sample_prompts.push_back(line.get<std::string>());
       }
       continue;
     } else {
-      throw Error(ErrorCode::bad_format, std::string("Expected ") + (textual ? "text" : "a number, true, false or a list"),
+      throw Error(ErrorCode::bad_format,
+                  std::string("Expected ") + (textual ? "text" : "a number, true, false or a list"),
                   name + ": " + key);
     }
     if (info.kind == Kind::boolean && !value.is_boolean()) {

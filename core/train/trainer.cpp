@@ -19,18 +19,23 @@ Transformer::Options transformer_options(const Trainer::Parts& parts) {
   options.max_tokens = parts.plan.largest_batch;
   options.keep.assign(static_cast<std::size_t>(parts.model->spec().layers), true);
   // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
-  for (std::int64_t layer = 0; layer < parts.plan.recomputed_layers; ++layer) options.keep[static_cast<std::size_t>(layer)] = false;
+  for (std::int64_t layer = 0; layer < parts.plan.recomputed_layers; ++layer)
+    options.keep[static_cast<std::size_t>(layer)] = false;
   return options;
 }
 
 /// Puts the parameters of a saved adapter into one of the same make, whose memory others hold views of.
-void restore_adapter(Backend& backend, const ModelSpec& spec, LoraAdapter& adapter, const std::string& folder) {
+void restore_adapter(Backend& backend, const ModelSpec& spec, LoraAdapter& adapter,
+                     const std::string& folder) {
   const LoraAdapter saved = LoraAdapter::load(backend, spec, folder);
   const auto same = [](const LoraModule& one, const LoraModule& other) {
-    return one.layer == other.layer && one.name == other.name && one.rank == other.rank && one.scale == other.scale;
+    return one.layer == other.layer && one.name == other.name && one.rank == other.rank &&
+           one.scale == other.scale;
   };
-  if (!std::equal(saved.modules().begin(), saved.modules().end(), adapter.modules().begin(), adapter.modules().end(), same)) {
-    throw Error(ErrorCode::bad_format, "The checkpoint's adapter has other modules, ranks or scales than this run", folder);
+  if (!std::equal(saved.modules().begin(), saved.modules().end(), adapter.modules().begin(),
+                  adapter.modules().end(), same)) {
+    throw Error(ErrorCode::bad_format,
+                "The checkpoint's adapter has other modules, ranks or scales than this run", folder);
   }
   backend.copy(adapter.parameters(), saved.parameters());
 }
@@ -41,14 +46,15 @@ struct Trainer::Impl {
   explicit Impl(Parts given)
       : parts(std::move(given)),
         backend(parts.model->backend()),
-        transformer((parts.model->prepare_positions(parts.plan.max_length, parts.rope_linear_factor), *parts.model),
-                    parts.adapter, transformer_options(parts)),
+        transformer(
+            (parts.model->prepare_positions(parts.plan.max_length, parts.rope_linear_factor), *parts.model),
+            parts.adapter, transformer_options(parts)),
         optimizer(backend, *parts.adapter, parts.settings.optimizer),
         stream(*parts.train_rows, parts.settings, parts.plan.max_length),
         gradients(backend.allocate({parts.adapter->parameter_count()}, DType::f32)),
         square_sum(backend.allocate({1}, DType::f64)) {
-    schedule = {parts.settings.schedule, parts.settings.learning_rate, parts.settings.min_rate, parts.plan.steps,
-                parts.plan.warmup_steps};
+    schedule = {parts.settings.schedule, parts.settings.learning_rate, parts.settings.min_rate,
+                parts.plan.steps, parts.plan.warmup_steps};
   }
 
   double gradient_norm() {
@@ -82,11 +88,21 @@ struct Trainer::Impl {
 Trainer::Trainer(Parts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
 Trainer::~Trainer() = default;
 
-std::int64_t Trainer::step_number() const { return impl_->done; }
-std::int64_t Trainer::total_steps() const { return impl_->parts.plan.steps; }
-std::int64_t Trainer::tokens_seen() const { return impl_->tokens; }
-std::int64_t Trainer::skipped_steps() const { return impl_->skipped; }
-TensorView Trainer::gradients() const { return impl_->gradients; }
+std::int64_t Trainer::step_number() const {
+  return impl_->done;
+}
+std::int64_t Trainer::total_steps() const {
+  return impl_->parts.plan.steps;
+}
+std::int64_t Trainer::tokens_seen() const {
+  return impl_->tokens;
+}
+std::int64_t Trainer::skipped_steps() const {
+  return impl_->skipped;
+}
+TensorView Trainer::gradients() const {
+  return impl_->gradients;
+}
 
 StepReport Trainer::step(const std::function<void()>& between) {
   Impl& t = *impl_;
@@ -105,14 +121,17 @@ StepReport Trainer::step(const std::function<void()>& between) {
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
   double loss_sum = 0;
   for (const auto& batch : batches) {
-    loss_sum += t.transformer.forward_backward(batch, static_cast<float>(1.0 / count), t.gradients, between).loss_sum;
+    loss_sum +=
+        t.transformer.forward_backward(batch, static_cast<float>(1.0 / count), t.gradients, between).loss_sum;
   }
   report.loss = loss_sum / count;
   report.grad_norm = t.gradient_norm();
   // Nothing was changed until here: a cancelled step has not happened, and a broken one changes nothing.
   report.skipped = !std::isfinite(report.loss) || !std::isfinite(report.grad_norm);
-  if (report.skipped) ++t.skipped;
-  else t.update(report);
+  if (report.skipped)
+    ++t.skipped;
+  else
+    t.update(report);
   t.stream.advance();
   t.done = report.step;
   t.tokens += report.tokens;
@@ -154,7 +173,10 @@ void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
   CheckpointWriter writer(folder);
   t.parts.adapter->save(t.backend, writer.folder(), notes);
   writer.add_file("optimizer.bin", t.optimizer.save());
-  const Json state = {{"format", 1}, {"step", t.done}, {"tokens", t.tokens}, {"skipped", t.skipped},
+  const Json state = {{"format", 1},
+                      {"step", t.done},
+                      {"tokens", t.tokens},
+                      {"skipped", t.skipped},
                       {"optimizer", t.parts.settings.optimizer}};
   const std::string text = dump_json(state, 2) + "\n";
   writer.add_file("trainer.json", {text.begin(), text.end()});

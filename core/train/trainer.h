@@ -19,26 +19,26 @@ namespace lorikeet {
 
 /// What one optimiser step gave.
 struct StepReport {
-  std::int64_t step = 0;            ///< 1-based, after the step
+  std::int64_t step = 0;  ///< 1-based, after the step
   double epoch = 0;
-  double loss = 0;                  ///< sum over trained tokens / number of trained tokens of the whole step
+  double loss = 0;  ///< sum over trained tokens / number of trained tokens of the whole step
   double learning_rate = 0;
-  double grad_norm = 0;             ///< before clipping
-  std::int64_t tokens = 0;          ///< of this step, all
+  double grad_norm = 0;     ///< before clipping
+  std::int64_t tokens = 0;  ///< of this step, all
   std::int64_t trained_tokens = 0;
-  bool skipped = false;             ///< a loss or gradient was not finite: nothing was changed
-  std::vector<std::int64_t> rows;   ///< row numbers in the file, as trained
+  bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
+  std::vector<std::int64_t> rows;  ///< row numbers in the file, as trained
 };
 
 struct Evaluation {
-  double loss = 0;                  ///< global mean over trained tokens
+  double loss = 0;  ///< global mean over trained tokens
   double perplexity = 0;
   double accuracy = 0;
   std::int64_t tokens = 0;
 };
 
-/// The training loop's arithmetic. The caller drives it step by step; no thread, no files but in save and restore.
-/// Data order is a pure function of (seed, epoch, index), so a checkpoint needs one step number.
+/// The training loop's arithmetic. The caller drives it step by step; no thread, no files but in save and
+/// restore. Data order is a pure function of (seed, epoch, index), so a checkpoint needs one step number.
 class Trainer {
  public:
   struct Parts {
@@ -49,27 +49,28 @@ class Trainer {
     Settings settings;
     Plan plan;
     DType compute = DType::f32;
-    double rope_linear_factor = 1;      ///< design.md §10, "RoPE beyond the context"
+    double rope_linear_factor = 1;  ///< design.md §10, "RoPE beyond the context"
   };
   explicit Trainer(Parts parts);
   ~Trainer();
 
-  std::int64_t step_number() const;      ///< steps done
+  std::int64_t step_number() const;  ///< steps done
   std::int64_t total_steps() const;
   std::int64_t tokens_seen() const;
   std::int64_t skipped_steps() const;
-  TensorView gradients() const;          ///< of the last step, before clipping; laid out as the adapter's parameters
+  TensorView gradients() const;  ///< of the last step, before clipping; laid out as the adapter's parameters
   bool finished() const { return step_number() >= total_steps(); }
 
-  /// One optimiser step. `between` is called between layers and may throw Error(cancelled): the unfinished step is then
-  /// dropped as if it had not begun.
+  /// One optimiser step. `between` is called between layers and may throw Error(cancelled): the unfinished
+  /// step is then dropped as if it had not begun.
   StepReport step(const std::function<void()>& between = {});
   Evaluation evaluate(const std::function<void()>& between = {});
 
-  /// Writes adapter, optimiser state and position into `folder` (new), manifest.json with sizes and SHA-256 last.
+  /// Writes adapter, optimiser state and position into `folder` (new), manifest.json with sizes and SHA-256
+  /// last.
   void save(const std::string& folder, const AdapterNotes& notes) const;
-  /// Continues from a folder written by save(), bit-exactly; throws Error(bad_format) when a file is not as the manifest
-  /// says.
+  /// Continues from a folder written by save(), bit-exactly; throws Error(bad_format) when a file is not as
+  /// the manifest says.
   void restore(const std::string& folder);
 
  private:

@@ -7,13 +7,20 @@ namespace lorikeet {
 
 const char* to_string(DType dtype) {
   switch (dtype) {
-    case DType::f64: return "f64";
-    case DType::f32: return "f32";
-    case DType::f16: return "f16";
-    case DType::bf16: return "bf16";
-    case DType::i32: return "i32";
-    case DType::u8: return "u8";
-    case DType::i8: return "i8";
+    case DType::f64:
+      return "f64";
+    case DType::f32:
+      return "f32";
+    case DType::f16:
+      return "f16";
+    case DType::bf16:
+      return "bf16";
+    case DType::i32:
+      return "i32";
+    case DType::u8:
+      return "u8";
+    case DType::i8:
+      return "i8";
   }
   return "unknown";
 }
@@ -33,9 +40,11 @@ std::uint16_t f32_to_f16(float value) {
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
+  if (magnitude >= 0x477ff000u)
+    return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
   if (magnitude < 0x38800000u) {
-    // Below 2^-14 the result is subnormal: adding 0.5 lines the last kept bit up with float's, rounding to even.
+    // Below 2^-14 the result is subnormal: adding 0.5 lines the last kept bit up with float's, rounding to
+    // even.
     const float sum = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(sum) - 0x3f000000u));
   }

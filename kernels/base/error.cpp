@@ -9,17 +9,28 @@ namespace lorikeet {
 
 const char* to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::io: return "io";
-    case ErrorCode::disk_full: return "disk_full";
-    case ErrorCode::bad_format: return "bad_format";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::out_of_memory: return "out_of_memory";
-    case ErrorCode::locked: return "locked";
-    case ErrorCode::numeric: return "numeric";
-    case ErrorCode::device: return "device";
-    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::disk_full:
+      return "disk_full";
+    case ErrorCode::bad_format:
+      return "bad_format";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
+    case ErrorCode::locked:
+      return "locked";
+    case ErrorCode::numeric:
+      return "numeric";
+    case ErrorCode::device:
+      return "device";
+    case ErrorCode::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }

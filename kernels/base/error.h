@@ -25,8 +25,8 @@ enum class ErrorCode {
 const char* to_string(ErrorCode code);
 
 /// The one exception of the project: thrown for what ends an operation.
-/// `what` says what happened in one English sentence without a full stop, `where` names the file, row, tensor or
-/// field, `hint` says what to do next. `where` and `hint` may be empty.
+/// `what` says what happened in one English sentence without a full stop, `where` names the file, row, tensor
+/// or field, `hint` says what to do next. `where` and `hint` may be empty.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string what, std::string where = {}, std::string hint = {});
@@ -46,8 +46,8 @@ class Error : public std::exception {
   std::string full_;
 };
 
-/// Error for a failed system call: code from errno value (ENOSPC and EDQUOT become disk_full, ENOENT not_found).
-/// `action` reads like "Cannot write", `path` names the file.
+/// Error for a failed system call: code from errno value (ENOSPC and EDQUOT become disk_full, ENOENT
+/// not_found). `action` reads like "Cannot write", `path` names the file.
 Error system_error(const std::string& action, const std::string& path, int errno_value);
 
 }  // namespace lorikeet

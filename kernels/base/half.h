@@ -7,7 +7,9 @@
 namespace lorikeet {
 
 /// bfloat16 bits to float, exact.
-inline float bf16_to_f32(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+inline float bf16_to_f32(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 /// Float to bfloat16 bits, round to nearest even; every NaN stays a (quiet) NaN.
 inline std::uint16_t f32_to_bf16(float value) {

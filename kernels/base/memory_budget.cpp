@@ -13,8 +13,8 @@ void MemoryBudget::acquire(std::uint64_t bytes) {
     if (limit_ != 0 && (bytes > limit_ || used > limit_ - bytes)) {
       const std::uint64_t left = used < limit_ ? limit_ - used : 0;
       throw Error(ErrorCode::out_of_memory,
-                  "Cannot get " + std::to_string(bytes) + " bytes of memory, " + std::to_string(left) + " of " +
-                      std::to_string(limit_) + " are left",
+                  "Cannot get " + std::to_string(bytes) + " bytes of memory, " + std::to_string(left) +
+                      " of " + std::to_string(limit_) + " are left",
                   {}, "Lower batch-size or max-length, or raise memory-limit");
     }
   } while (!used_.compare_exchange_weak(used, used + bytes));

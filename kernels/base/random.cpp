@@ -6,13 +6,14 @@
 
 namespace lorikeet {
 
-std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
+std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low,
+                                    std::uint64_t counter_high) {
   constexpr std::uint64_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
   constexpr std::uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
   auto key_0 = static_cast<std::uint32_t>(key), key_1 = static_cast<std::uint32_t>(key >> 32);
-  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(counter_low), static_cast<std::uint32_t>(counter_low >> 32),
-                                    static_cast<std::uint32_t>(counter_high),
-                                    static_cast<std::uint32_t>(counter_high >> 32)};
+  std::array<std::uint32_t, 4> c = {
+      static_cast<std::uint32_t>(counter_low), static_cast<std::uint32_t>(counter_low >> 32),
+      static_cast<std::uint32_t>(counter_high), static_cast<std::uint32_t>(counter_high >> 32)};
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product_0 = multiplier_0 * c[0], product_1 = multiplier_1 * c[2];
     c = {static_cast<std::uint32_t>(product_1 >> 32) ^ c[1] ^ key_0, static_cast<std::uint32_t>(product_1),
@@ -24,7 +25,8 @@ std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low
 }
 
 RandomStream::RandomStream(const Key& key) {
-  // Fold the five parts one after the other, so that no two different keys share a stream by simple arithmetic.
+  // Fold the five parts one after the other, so that no two different keys share a stream by simple
+  // arithmetic.
   std::uint64_t folded = key.seed;
   for (const std::uint64_t part : {key.epoch, key.row, key.layer, static_cast<std::uint64_t>(key.use)}) {
     const auto words = philox(folded, part, 0x6c6f72696b656574u);
@@ -33,7 +35,9 @@ RandomStream::RandomStream(const Key& key) {
   key_ = folded;
 }
 
-std::uint32_t RandomStream::bits_at(std::uint64_t counter) const { return philox(key_, counter)[0]; }
+std::uint32_t RandomStream::bits_at(std::uint64_t counter) const {
+  return philox(key_, counter)[0];
+}
 
 double RandomStream::uniform_at(std::uint64_t counter) const {
   const auto words = philox(key_, counter);

@@ -6,14 +6,17 @@
 
 namespace lorikeet {
 
-/// Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): four 32-bit words for a
-/// (key, counter) pair. Stateless, so the same place in a run draws the same number whatever was drawn before.
-std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high = 0);
+/// Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): four 32-bit words for
+/// a (key, counter) pair. Stateless, so the same place in a run draws the same number whatever was drawn
+/// before.
+std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low,
+                                    std::uint64_t counter_high = 0);
 
 /// What a random stream is for; part of its key.
 enum class RandomUse : std::uint32_t { shuffle = 1, split, lora_init, dropout, neftune, sampling, test };
 
-/// A stream of numbers for one place of a run: a pure function of its key (seed, epoch, row, layer, use) and position.
+/// A stream of numbers for one place of a run: a pure function of its key (seed, epoch, row, layer, use) and
+/// position.
 class RandomStream {
  public:
   struct Key {

@@ -66,7 +66,8 @@ class TestFiles : public QObject {
   }
 
   void sha256_is_the_published_one() {
-    QCOMPARE(sha256_hex("abc"), std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    QCOMPARE(sha256_hex("abc"),
+             std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
     write_file_atomically(path("h"), "abc");
     QCOMPARE(sha256_file(path("h")), sha256_hex("abc"));
   }

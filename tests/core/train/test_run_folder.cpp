@@ -80,7 +80,8 @@ class TestRunFolder : public QObject {
   }
 
   void events_arrive_in_any_pieces() {
-    const std::string text = "{\"type\":\"step\",\"step\":1,\"loss\":2.5}\n{\"type\":\"eval\",\"step\":1,\"loss\":2}\n";
+    const std::string text =
+        "{\"type\":\"step\",\"step\":1,\"loss\":2.5}\n{\"type\":\"eval\",\"step\":1,\"loss\":2}\n";
     for (std::size_t cut = 0; cut <= text.size(); ++cut) {
       EventReader reader;
       reader.feed(std::string_view(text).substr(0, cut));

@@ -23,7 +23,8 @@ class TestSettings : public QObject {
       set_setting(settings, info.key, info.default_text);
       QCOMPARE(setting_text(settings, info.key), setting_text(Settings{}, info.key));
     }
-    for (const char* key : {"quantization", "rank", "max-length", "learning-rate", "eval-every", "memory-limit", "seed"}) {
+    for (const char* key :
+         {"quantization", "rank", "max-length", "learning-rate", "eval-every", "memory-limit", "seed"}) {
       QVERIFY2(keys.contains(key), key);
     }
   }
@@ -51,20 +52,34 @@ class TestSettings : public QObject {
     QTest::addColumn<int>("code");
     const int invalid = static_cast<int>(ErrorCode::invalid_argument);
     const int unsupported = static_cast<int>(ErrorCode::unsupported);
-    QTest::newRow("unknown key") << "ranks" << "8" << invalid;
-    QTest::newRow("not a number") << "rank" << "eight" << invalid;
-    QTest::newRow("a number and more") << "rank" << "8x" << invalid;
-    QTest::newRow("below the range") << "rank" << "0" << invalid;
-    QTest::newRow("a fraction of a rank") << "rank" << "8.5" << invalid;
-    QTest::newRow("learning rate far too high") << "learning-rate" << "2" << invalid;
-    QTest::newRow("not a number at all") << "learning-rate" << "nan" << invalid;
-    QTest::newRow("infinite") << "epochs" << "inf" << invalid;
-    QTest::newRow("unknown choice") << "optimizer" << "sgd" << invalid;
-    QTest::newRow("known but not built") << "quantization" << "int8" << unsupported;
-    QTest::newRow("dropout") << "dropout" << "0.1" << unsupported;
-    QTest::newRow("dora") << "dora" << "true" << unsupported;
-    QTest::newRow("a size without digits") << "memory-limit" << "lots" << invalid;
-    QTest::newRow("a size that is too small") << "memory-limit" << "1MB" << invalid;
+    QTest::newRow("unknown key") << "ranks"
+                                 << "8" << invalid;
+    QTest::newRow("not a number") << "rank"
+                                  << "eight" << invalid;
+    QTest::newRow("a number and more") << "rank"
+                                       << "8x" << invalid;
+    QTest::newRow("below the range") << "rank"
+                                     << "0" << invalid;
+    QTest::newRow("a fraction of a rank") << "rank"
+                                          << "8.5" << invalid;
+    QTest::newRow("learning rate far too high") << "learning-rate"
+                                                << "2" << invalid;
+    QTest::newRow("not a number at all") << "learning-rate"
+                                         << "nan" << invalid;
+    QTest::newRow("infinite") << "epochs"
+                              << "inf" << invalid;
+    QTest::newRow("unknown choice") << "optimizer"
+                                    << "sgd" << invalid;
+    QTest::newRow("known but not built") << "quantization"
+                                         << "int8" << unsupported;
+    QTest::newRow("dropout") << "dropout"
+                             << "0.1" << unsupported;
+    QTest::newRow("dora") << "dora"
+                          << "true" << unsupported;
+    QTest::newRow("a size without digits") << "memory-limit"
+                                           << "lots" << invalid;
+    QTest::newRow("a size that is too small") << "memory-limit"
+                                              << "1MB" << invalid;
   }
   void wrong_values_are_refused_by_name() {
     QFETCH(QString, key);
@@ -97,7 +112,8 @@ class TestSettings : public QObject {
     QVERIFY_EXCEPTION_THROWN(settings_from_json(Json{{"packing", "true"}}, "job.json"), Error);
   }
 
-  // Values of transformers' get_scheduler at 100 steps, 10 of them warm-up (formulas of its optimization module).
+  // Values of transformers' get_scheduler at 100 steps, 10 of them warm-up (formulas of its optimization
+  // module).
   void schedules_are_those_of_transformers() {
     const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-12; };
     const Schedule linear{"linear", 1.0, 0, 100, 10};

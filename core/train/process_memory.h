@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace lorikeet {
+
+/// Anonymous resident memory of this process now, in bytes (mapped files do not count); 0 where it cannot be
+/// read.
+std::int64_t anonymous_bytes();
+/// The largest resident memory of this process so far, in bytes, mapped files included.
+std::int64_t peak_resident_bytes();
+
+}  // namespace lorikeet

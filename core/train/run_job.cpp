@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/run_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/library/base_id.h"
+#include "core/library/library.h"
+#include "core/model/weight_source.h"
+#include "core/train/checkpoint.h"
+#include "core/train/prepare.h"
+#include "core/train/process_memory.h"
+#include "core/train/run_control.h"
+#include "core/train/sample_prompts.h"
+#include "core/train/trainer.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+DType resolved_compute(const Settings& settings, const Backend& backend) {
+  if (settings.compute == "bf16") {
+    if (!backend.supports(DType::bf16)) {
+      throw Error(ErrorCode::unsupported, "This processor has no bf16 products", "compute",
+                  "Use compute auto or f32");
+    }
+    return DType::bf16;
+  }
+  return settings.compute == "auto" && backend.device().has_bf16 && backend.supports(DType::bf16)
+             ? DType::bf16
+             : DType::f32;
+}
+
+WeightFormat linear_format(const Settings& settings, DType compute) {
+  if (settings.quantization == "nf4") return WeightFormat::nf4;
+  if (settings.quantization == "nf4-single") return WeightFormat::nf4_single;
+  return compute == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
+}
+
+/// Linear stretch of RoPE: only when max-length was set above the context, decided once per run.
+double rope_factor(const ModelSpec& spec, std::int64_t max_length) {
+  return max_length > spec.context ? static_cast<double>(max_length) / static_cast<double>(spec.context)
+                                   : 1.0;
+}
+
+/// One run from loading to its end; the pieces below share its members.
+class Run {
+ public:
+  Run(RunFolder& folder, const RunJobOptions& options)
+      : folder_(folder), options_(options), control_(folder, options.stop) {}
+
+  RunEnd execute();
+
+ private:
+  void load();
+  void check_unchanged() const;
+  void record_job();
+  void start_or_restore();
+  RunEnd train();
+  void one_step();
+  void after_step(bool last);
+  void evaluate();
+  void checkpoint();
+  void wait_while_paused();
+  void finish(const std::string& why);
+
+  void say_state(RunState state, const std::string& why = {});
+  void append(const Json& event) {
+    with_patience([&] { folder_.append(event); });
+  }
+  void show(const StepEvent* step = nullptr, const EvalEvent* evaluation = nullptr);
+  /// Runs something that writes; when the disk is full or gone it waits, with everything in memory, and tries
+  /// again.
+  void with_patience(const std::function<void()>& action);
+  std::function<void()> between();
+
+  RunFolder& folder_;
+  const RunJobOptions& options_;
+  RunControl control_;
+  RunState state_ = RunState::loading;
+  std::string why_;
+  Job job_;
+  ModelSpec spec_;
+  PreparedData data_;
+  Plan plan_;
+  std::unique_ptr<Backend> backend_;
+  DType compute_ = DType::f32;
+  std::unique_ptr<BaseModel> model_;
+  std::unique_ptr<LoraAdapter> adapter_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<SamplePrompts> samples_;
+  AdapterNotes notes_;
+  double elapsed_before_ = 0;  ///< of earlier parts of a resumed run
+  Clock::time_point started_;
+  std::int64_t first_step_ = 0;
+  double step_seconds_ = 0;  ///< smoothed
+  std::int64_t best_step_ = 0;
+  double best_loss_ = INFINITY;
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+void Run::show(const StepEvent* step, const EvalEvent* evaluation) {
+  if (!options_.progress) return;
+  RunProgress progress{state_, why_, plan_.steps, step, evaluation, 0};
+  if (trainer_ && step_seconds_ > 0) {
+    progress.seconds_left =
+        step_seconds_ * static_cast<double>(trainer_->total_steps() - trainer_->step_number());
+  }
+  options_.progress(progress);
+}
+
+void Run::say_state(RunState state, const std::string& why) {
+  state_ = state;
+  why_ = why;
+  Json event = {{"type", "state"}, {"state", to_string(state)}};
+  if (!why.empty()) event["why"] = why;
+  if (plan_.steps > 0) event["total_steps"] = plan_.steps;
+  append(event);
+  show();
+}
+
+std::function<void()> Run::between() {
+  return [this] {
+    const auto request = control_.poll();
+    if (!request) return;
+    switch (*request) {
+      case ControlRequest::pause:
+        say_state(RunState::pausing, "Pauses after this step");
+        break;
+      case ControlRequest::checkpoint:
+        say_state(state_, "A checkpoint follows this step");
+        break;
+      case ControlRequest::resume:
+        say_state(state_);
+        break;
+      case ControlRequest::stop:
+        say_state(RunState::stopping, "Stops now and keeps the finished steps");
+        throw Error(ErrorCode::cancelled, "The run was stopped");
+    }
+  };
+}
+
+void Run::with_patience(const std::function<void()>& action) {
+  for (;;) {
+    try {
+      return action();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::disk_full && error.code() != ErrorCode::io &&
+          error.code() != ErrorCode::not_found)
+        throw;
+      const RunState before = std::exchange(state_, RunState::waiting);
+      why_ = error.what();
+      show();
+      try {
+        folder_.append({{"type", "state"}, {"state", to_string(state_)}, {"why", why_}});
+      } catch (const Error&) {
+        // The same full disk takes no event either; the terminal has been told above.
+      }
+      control_.wait_for_retry();  // throws Error(cancelled) on a stop request
+      state_ = before;
+      why_.clear();
+    }
+  }
+}
+
+void Run::load() {
+  say_state(RunState::loading, "Reads the data");
+  job_ = folder_.read_job();
+  const auto source = open_weight_source(job_.model_path);
+  spec_ = read_model_spec(job_.model_path);
+  BackendOptions backend_options;
+  backend_options.device = job_.settings.device;
+  backend_options.threads = static_cast<int>(job_.settings.threads);
+  backend_options.memory_limit_bytes =
+      resolved_memory_limit(job_.settings, list_devices().devices.front().memory_free_bytes);
+  backend_ = make_backend(backend_options);
+  compute_ = resolved_compute(job_.settings, *backend_);
+  data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
+                       options_.stop, [&](std::int64_t) { between()(); });
+  plan_ = make_plan(spec_, data_.shape, job_.settings, backend_options.memory_limit_bytes,
+                    static_cast<int>(size_of(compute_)));
+  if (!plan_.fits) {
+    throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
+                "Lower batch-size or max-length, or take a smaller model");
+  }
+  check_unchanged();
+  record_job();
+  say_state(RunState::loading, "Loads the base model");
+  const WeightFormat wide = compute_ == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
+  model_ = std::make_unique<BaseModel>(
+      BaseModel::load(*backend_, spec_, *source, linear_format(job_.settings, compute_), wide, options_.stop,
+                      [&](std::uint64_t, std::uint64_t) { between()(); }));
+  adapter_ = std::make_unique<LoraAdapter>(job_.adapter_path.empty()
+                                               ? LoraAdapter::create(*backend_, spec_, job_.settings)
+                                               : LoraAdapter::load(*backend_, spec_, job_.adapter_path));
+}
+
+void Run::check_unchanged() const {
+  if (!options_.resume) return;
+  const auto refuse = [&](const std::string& what) {
+    throw Error(
+        ErrorCode::invalid_argument, what + " changed since this run began", folder_.path(),
+        "Put it back, or start a new run that goes on from this run's adapter: lorikeet train --adapter");
+  };
+  if (!job_.data_sha256.empty() && job_.data_sha256 != data_.source.sha256)
+    refuse("The data file " + job_.data_path);
+  if (!job_.template_hash.empty() && job_.template_hash != data_.format->template_hash())
+    refuse("The prompt template");
+}
+
+void Run::record_job() {
+  const std::string base = base_id(job_.model_path, options_.library_home);
+  if (options_.resume && !job_.base_id.empty() && job_.base_id != base) {
+    throw Error(ErrorCode::invalid_argument, "The base model changed since this run began", job_.model_path,
+                "Put it back, or start a new run");
+  }
+  const DeviceInfo& device = backend_->device();
+  const std::vector<std::pair<std::string, std::string>> machine = {
+      {"device", device.name},
+      {"instruction_set", device.instruction_set},
+      {"threads", std::to_string(device.threads)},
+      {"compute", to_string(compute_)}};
+  if (options_.resume && !job_.machine.empty() && job_.machine != machine) {
+    append({{"type", "warning"},
+            {"code", "machine_changed"},
+            {"what",
+             "The run goes on with another processor, instruction set, compute type or number of threads: "
+             "numbers may differ in the last digits"}});
+  }
+  job_.base_id = base;
+  job_.base_name = spec_.name;
+  job_.data_sha256 = data_.source.sha256;
+  job_.template_hash = data_.format->template_hash();
+  job_.engine_version = options_.engine_version;
+  job_.machine = machine;
+  folder_.write_job(job_);
+  for (const auto& warning : plan_.warnings) {
+    if (!options_.resume) append({{"type", "warning"}, {"code", "plan"}, {"what", warning}});
+  }
+  notes_.format = data_.format->format();
+  notes_.template_text = data_.format->template_text();
+  notes_.template_hash = data_.format->template_hash();
+  notes_.system = data_.format->system();
+  notes_.stop_ids = data_.format->stop_ids();
+  notes_.base_id = base;
+  notes_.base_name = spec_.name;
+  notes_.run_id = std::filesystem::path(folder_.path()).filename().string();
+  notes_.quantization = job_.settings.quantization;
+  notes_.rope_linear_factor = rope_factor(spec_, plan_.max_length);
+}
+
+void Run::start_or_restore() {
+  Trainer::Parts parts;
+  parts.model = model_.get();
+  parts.adapter = adapter_.get();
+  parts.train_rows = &data_.train;
+  parts.evaluation_rows = &data_.evaluation;
+  parts.settings = job_.settings;
+  parts.plan = plan_;
+  parts.compute = compute_;
+  parts.rope_linear_factor = notes_.rope_linear_factor;
+  trainer_ = std::make_unique<Trainer>(std::move(parts));
+  samples_ = std::make_unique<SamplePrompts>(*model_, *adapter_, *data_.format, job_.settings.sample_prompts,
+                                             compute_, notes_.rope_linear_factor);
+  if (!options_.resume) return;
+  const std::string newest = newest_checkpoint(folder_);
+  if (!newest.empty()) trainer_->restore(newest);
+  first_step_ = trainer_->step_number();
+  append({{"type", "resume"}, {"from_step", first_step_}});
+  const RunHistory history = folder_.read_history();
+  if (!history.steps.empty()) elapsed_before_ = history.steps.back().elapsed_seconds;
+  for (const auto& evaluation : history.evaluations) {
+    if (evaluation.loss < best_loss_) {
+      best_loss_ = evaluation.loss;
+      best_step_ = evaluation.step;
+    }
+  }
+}
+
+void Run::one_step() {
+  const auto start = Clock::now();
+  const StepReport report = trainer_->step(between());
+  const double seconds = seconds_since(start);
+  step_seconds_ = step_seconds_ == 0 ? seconds : 0.8 * step_seconds_ + 0.2 * seconds;
+  StepEvent event{report.step,           report.epoch,
+                  report.loss,           report.learning_rate,
+                  report.grad_norm,      trainer_->tokens_seen(),
+                  report.trained_tokens, static_cast<double>(report.tokens) / seconds,
+                  anonymous_bytes(),     elapsed_before_ + seconds_since(started_)};
+  if (report.skipped) {
+    std::string rows;
+    for (const std::int64_t row : report.rows) rows += (rows.empty() ? "" : ", ") + std::to_string(row);
+    append({{"type", "warning"},
+            {"code", "skipped_step"},
+            {"step", report.step},
+            {"what", "Step " + std::to_string(report.step) +
+                         " gave a value that is not finite and was skipped; rows " + rows}});
+    if (++skipped_in_a_row_ >= 3) {
+      throw Error(ErrorCode::numeric, "Three steps in a row gave values that are not finite", "rows " + rows,
+                  "Lower learning-rate, or look at these rows");
+    }
+  } else {
+    skipped_in_a_row_ = 0;
+  }
+  // JSON has no infinity: a skipped step's loss and norm are written as null.
+  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  const Json line = {{"type", "step"},
+                     {"step", event.step},
+                     {"epoch", event.epoch},
+                     {"loss", finite(event.loss)},
+                     {"learning_rate", event.learning_rate},
+                     {"grad_norm", finite(event.grad_norm)},
+                     {"tokens", event.tokens},
+                     {"trained_tokens", event.trained_tokens},
+                     {"tokens_per_second", event.tokens_per_second},
+                     {"memory_bytes", event.memory_bytes},
+                     {"elapsed_seconds", event.elapsed_seconds}};
+  append(line);
+  show(&event);
+}
+
+void Run::evaluate() {
+  const std::int64_t step = trainer_->step_number();
+  if (!data_.evaluation.empty()) {
+    say_state(RunState::evaluating);
+    const Evaluation result = trainer_->evaluate(between());
+    const EvalEvent event{step, result.loss, result.perplexity, result.accuracy, result.tokens};
+    append({{"type", "eval"},
+            {"step", step},
+            {"loss", event.loss},
+            {"perplexity", event.perplexity},
+            {"accuracy", event.accuracy},
+            {"tokens", event.tokens}});
+    if (event.loss < best_loss_) {
+      best_loss_ = event.loss;
+      best_step_ = step;
+    }
+    show(nullptr, &event);
+  }
+  samples_->answer(between(), [&](const std::string& prompt, const std::string& answer) {
+    append({{"type", "sample"}, {"step", step}, {"prompt", prompt}, {"answer", answer}});
+  });
+  if (!data_.evaluation.empty()) say_state(RunState::training);
+}
+
+void Run::checkpoint() {
+  const std::int64_t step = trainer_->step_number();
+  const std::string path = folder_.checkpoint_path(step);
+  with_patience([&] {
+    folder_.sync_events();
+    trainer_->save(path, notes_);
+    verify_checkpoint(path);  // the old one goes only after the new one was read back
+    folder_.append(
+        {{"type", "checkpoint"}, {"step", step}, {"path", "checkpoints/step-" + std::to_string(step)}});
+    remove_old_checkpoints(folder_, job_.settings.keep_checkpoints, path);
+  });
+}
+
+void Run::wait_while_paused() {
+  say_state(RunState::paused, "Paused after step " + std::to_string(trainer_->step_number()));
+  control_.wait_while_paused();  // throws Error(cancelled) on a stop request
+  say_state(RunState::training);
+}
+
+void Run::after_step(bool last) {
+  const std::int64_t step = trainer_->step_number();
+  if (last || step % plan_.eval_every == 0) evaluate();
+  const bool wanted = control_.take_checkpoint_request();
+  if (wanted || control_.pause_requested() || last || step % plan_.save_every == 0) checkpoint();
+  if (control_.pause_requested() && !last) wait_while_paused();
+}
+
+RunEnd Run::train() {
+  started_ = Clock::now();
+  say_state(RunState::training);
+  try {
+    if (trainer_->step_number() == 0) evaluate();
+    while (!trainer_->finished()) {
+      one_step();
+      after_step(trainer_->finished());
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::cancelled) throw;
+    const std::int64_t step = trainer_->step_number();
+    if (state_ != RunState::stopping) say_state(RunState::stopping, "Stops now and keeps the finished steps");
+    if (step > 0) checkpoint();
+    finish("Stopped after step " + std::to_string(step) + " of " + std::to_string(plan_.steps));
+    return RunEnd::stopped;
+  }
+  finish({});
+  return RunEnd::done;
+}
+
+void Run::finish(const std::string& why) {
+  if (trainer_->step_number() > 0) {
+    with_patience([&] { adapter_->save(*backend_, folder_.adapter_path(), notes_); });
+    append({{"type", "done"}, {"adapter", "adapter"}, {"best_step", best_step_}});
+    if (!options_.library_home.empty()) {
+      try {
+        Library library(options_.library_home);
+        register_run(library, folder_.path());
+      } catch (const Error& error) {
+        // The adapter is safe in its folder; a library that cannot be written must not make the run fail.
+        append({{"type", "warning"}, {"code", "library"}, {"what", error.what()}});
+      }
+    }
+  }
+  say_state(RunState::done, why);
+  folder_.sync_events();
+}
+
+RunEnd Run::execute() {
+  folder_.lock();
+  if (options_.resume) folder_.cut_torn_line();
+  control_.forget_old_requests();
+  try {
+    load();
+    start_or_restore();
+    return train();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::cancelled) {  // before the first step: there is nothing to keep
+      say_state(RunState::done, "Stopped while loading");
+      return RunEnd::stopped;
+    }
+    folder_.append({{"type", "error"},
+                    {"code", to_string(error.code())},
+                    {"what", error.message()},
+                    {"where", error.where()},
+                    {"hint", error.hint()}});
+    say_state(RunState::failed, error.message());
+    throw;
+  }
+}
+
+}  // namespace
+
+RunEnd run_job(RunFolder& run, const RunJobOptions& options) {
+  return Run(run, options).execute();
+}
+
+}  // namespace lorikeet
