@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/model/gguf.h"
 #include "core/text/bpe_tokenizer.h"
 #include "core/text/gguf_patterns.h"
 #include "core/text/score_encoder.h"
@@ -154,7 +155,46 @@ std::unique_ptr<Tokenizer> make_byte_level(const GgufTokenizer& metadata, const 
   return make_bpe_tokenizer(std::move(parts), where);
 }
 
+std::vector<std::string> copies(const std::vector<std::string_view>& views) {
+  return {views.begin(), views.end()};
+}
+
+std::string key(const char* name) {
+  return std::string("tokenizer.ggml.") + name;
+}
+
 }  // namespace
+
+GgufTokenizer read_gguf_tokenizer(const GgufFile& file) {
+  const auto limit = [&](const char* name, std::uint64_t most) {
+    if (file.count(key(name)) > most) broken("\"" + key(name) + "\" is too long", file.path());
+  };
+  constexpr auto most = static_cast<std::uint64_t>(Vocabulary::max_size);
+  for (const char* name : {"tokens", "scores", "token_type"}) limit(name, most);
+  limit("merges", 8 * most);
+  GgufTokenizer read;
+  read.model = file.text(key("model"));
+  read.pre = file.text(key("pre"));
+  read.tokens = copies(file.texts(key("tokens")));
+  read.scores = file.numbers(key("scores"));
+  for (const std::int64_t type : file.integers(key("token_type"))) {
+    read.types.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(type, -1, 1000)));
+  }
+  read.merges = copies(file.texts(key("merges")));
+  const auto id = [&](const char* name) { return file.integer(key(name), -1, -1, UINT32_MAX); };
+  read.bos_id = id("bos_token_id");
+  read.eos_id = id("eos_token_id");
+  read.unk_id = id("unknown_token_id");
+  read.pad_id = id("padding_token_id");
+  const auto flag = [&](const char* name) {
+    return file.has(key(name)) ? std::optional<bool>(file.boolean(key(name), false)) : std::nullopt;
+  };
+  read.add_bos = flag("add_bos_token");
+  read.add_eos = flag("add_eos_token");
+  read.add_space_prefix = flag("add_space_prefix");
+  read.chat_template = file.text("tokenizer.chat_template");
+  return read;
+}
 
 std::unique_ptr<Tokenizer> make_gguf_tokenizer(GgufTokenizer metadata, const std::string& where) {
   if (metadata.model != "llama" && metadata.model != "gpt2") {

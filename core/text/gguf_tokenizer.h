@@ -11,6 +11,8 @@
 
 namespace lorikeet {
 
+class GgufFile;
+
 /// The tokenizer.ggml.* metadata of a GGUF file (formats.md §7.3).
 struct GgufTokenizer {
   std::string model;                ///< "llama" (SentencePiece) or "gpt2" (byte-level BPE)
@@ -23,6 +25,9 @@ struct GgufTokenizer {
   std::optional<bool> add_bos, add_eos, add_space_prefix;
   std::string chat_template;
 };
+
+/// Throws Error(bad_format) naming file and key when a value has another type than it must have.
+GgufTokenizer read_gguf_tokenizer(const GgufFile& file);
 
 /// Throws Error(bad_format | unsupported) with `where` and what is wrong, or which model or `pre` is not
 /// built.
