@@ -280,6 +280,27 @@ class TestGguf : public QObject {
     QVERIFY(accepted > 0);
   }
 
+  void a_file_of_the_gguf_package_is_read() {
+    const GgufFile file(QFINDTESTDATA("../../golden/gguf/blocks.gguf").toStdString());
+    const auto whole = [&](const char* key) { return file.integer(key, 0, INT64_MIN, INT64_MAX); };
+    QCOMPARE(whole("test.u8"), 200);
+    QCOMPARE(whole("test.i8"), -100);
+    QCOMPARE(whole("test.u16"), 60000);
+    QCOMPARE(whole("test.i16"), -30000);
+    QCOMPARE(whole("test.u32"), 4'000'000'000);
+    QCOMPARE(whole("test.i32"), -2'000'000'000);
+    QCOMPARE(whole("test.u64"), std::int64_t{1} << 62);
+    QCOMPARE(whole("test.i64"), -(std::int64_t{1} << 62));
+    QCOMPARE(file.number("test.f32", 0), static_cast<double>(0.1f));
+    QCOMPARE(file.number("test.f64", 0), 0.1);
+    QVERIFY(file.boolean("test.bool", false));
+    QCOMPARE(file.text("test.string"), std::string("Größe 🙂"));
+    QCOMPARE(file.texts("test.strings"), (std::vector<std::string_view>{"a", "", "ß"}));
+    QCOMPARE(file.numbers("test.floats"), (std::vector<float>{0.5f, -1.5f}));
+    QCOMPARE(file.integers("test.integers"), (std::vector<std::int64_t>{3, -4}));
+    QCOMPARE(file.find("quantised.Q4_0")->shape, (std::vector<std::int64_t>{3, 512}));
+  }
+
   void real_files_are_read() {
     const QString data = qEnvironmentVariable("LORIKEET_TEST_DATA");
     if (data.isEmpty())
