@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+
+class QJsonObject;
+class QTimer;
+
+namespace lorikeet::ui {
+
+class EngineProcess;
+
+/// What the studio knows of this machine, from `lorikeet devices --json`.
+struct MachineInfo {
+  bool known = false;
+  bool usesGpu = false;
+  QString deviceName;    ///< of the device that is used
+  QString deviceDetail;  ///< driver, compute capability
+  QString why;           ///< why this device
+  QString processor;
+  QString instructions;  ///< for example "AVX-512 bf16"
+  QString compute = QStringLiteral("f32");
+  int cores = 0;
+  std::uint64_t memoryTotal = 0, memoryFree = 0;  ///< RAM
+  std::uint64_t gpuTotal = 0, gpuFree = 0;
+  std::uint64_t memoryLimit = 0;              ///< what a run may take
+  std::uint64_t diskTotal = 0, diskFree = 0;  ///< of the home folder
+  QString problem;                            ///< set when the engine did not answer
+
+  int computeBytes() const { return compute == QLatin1String("f32") ? 4 : 2; }
+  /// Memory a run may take: the limit the engine names, else what is free.
+  std::uint64_t usable() const { return memoryLimit ? memoryLimit : usesGpu ? gpuFree : memoryFree; }
+};
+
+/// Asks the engine for the machine now and then; never waits.
+class DeviceMonitor : public QObject {
+  Q_OBJECT
+ public:
+  DeviceMonitor(const QString& engine, QString home, QObject* parent = nullptr);
+  const MachineInfo& machine() const { return m_machine; }
+  void refresh();
+  /// Asks again every `seconds`; 0 stops.
+  void watch(int seconds);
+
+  static MachineInfo parse(const QJsonObject& json);
+
+ signals:
+  void changed();
+
+ private:
+  void readDisk();
+  EngineProcess* m_engine;
+  QTimer* m_timer;
+  QString m_home;
+  MachineInfo m_machine;
+};
+
+}  // namespace lorikeet::ui

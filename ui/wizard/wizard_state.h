@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace lorikeet::ui {
+struct WizardState {};
+}  // namespace lorikeet::ui
