@@ -60,6 +60,7 @@ void sync_folder(const std::string& folder);
 /// A read-only memory map of a file. The file must not be cut while it is mapped.
 class MappedFile {
  public:
+  MappedFile() = default;   ///< of nothing
   explicit MappedFile(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

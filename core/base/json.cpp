@@ -72,6 +72,8 @@ Json parse_json(std::string_view text, const std::string& name, const JsonLimits
     if (const auto colon = what.find(": "); colon != std::string::npos) what = what.substr(colon + 2);
     throw Error(ErrorCode::bad_format, "Not valid JSON, " + what,
                 name + ", " + line_and_column(text, error.byte > 0 ? error.byte - 1 : 0));
+  } catch (const Json::exception&) {  // a number such as 1e999 is another class of exception there
+    throw Error(ErrorCode::bad_format, "Not valid JSON, a number is out of range", name);
   }
 }
 

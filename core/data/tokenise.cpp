@@ -45,7 +45,11 @@ class RowTokeniser {
       : format_(format), options_(options), data_(data) {}
 
   void add(const InstructionRow& source) {
-    const EncodedText text = format_.encode_instruction(source.instruction, source.input, source.output);
+    EncodedText text = format_.encode_instruction(source.instruction, source.input, source.output);
+    if (!options_.train_all_tokens && !text.trained.empty()) {
+      // What a template writes after the last end token teaches nothing.
+      text.ids.resize(static_cast<std::size_t>(text.trained.back().second));
+    }
     const std::vector<bool> trained = trained_flags(text, options_.train_all_tokens);
     const auto limit = static_cast<std::size_t>(options_.max_length);
     data_.longest = std::max(data_.longest, std::ssize(text.ids));

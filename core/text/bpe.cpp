@@ -7,13 +7,13 @@
 
 #include "core/base/utf8.h"
 #include "core/text/byte_level.h"
+#include "core/text/space_mark.h"
 #include "core/text/unicode.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // ▁
 constexpr std::size_t kShortWord = 48;
 constexpr std::uint32_t kNoRank = UINT32_MAX;
 
@@ -24,15 +24,6 @@ std::uint64_t pair_key(TokenId left, TokenId right) {
 
 std::size_t slot_of(std::uint64_t key, int shift) {
   return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15u >> shift);
-}
-
-/// Where a text may be cut before a ▁ that follows something else, at or after `from`; its end when nowhere.
-std::size_t next_space_edge(std::string_view text, std::size_t from) {
-  for (std::size_t at = text.find(kSpaceMark, from); at != std::string_view::npos;
-       at = text.find(kSpaceMark, at + 3)) {
-    if (at > 0 && (at < 3 || text.substr(at - 3, 3) != kSpaceMark)) return at;
-  }
-  return text.size();
 }
 
 }  // namespace

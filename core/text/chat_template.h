@@ -18,14 +18,22 @@ struct Message {
   std::string content;  ///< UTF-8
 };
 
-/// Text made by a template, and which bytes of it are answers: the content of assistant turns with the end token.
-struct RenderedChat {
-  std::string text;
-  std::vector<std::pair<std::size_t, std::size_t>> generation;  ///< half-open byte ranges inside {% generation %}
+/// Bytes of a rendered text that people wrote and the template only passed on (trimmed, cut, joined or not).
+struct ContentRange {
+  std::size_t begin = 0, end = 0;
+  std::size_t message = 0;  ///< index of the message whose content it is
 };
 
-/// A compiled chat template: the Jinja subset of formats.md §5.2, with limits on steps, output and depth, since
-/// templates are files from strangers.
+/// Text made by a template, and where its bytes come from.
+struct RenderedChat {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>>
+      generation;                     ///< half-open byte ranges inside {% generation %}
+  std::vector<ContentRange> content;  ///< ascending, not overlapping
+};
+
+/// A compiled chat template: the Jinja subset of formats.md §5.2, with limits on steps, output and depth,
+/// since templates are files from strangers.
 class ChatTemplate {
  public:
   /// Throws Error(bad_format) with line and what was not understood.

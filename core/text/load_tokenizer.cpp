@@ -2,7 +2,9 @@
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/model/gguf.h"
 #include "core/text/bpe_tokenizer.h"
+#include "core/text/gguf_tokenizer.h"
 #include "core/text/sentencepiece_tokenizer.h"
 #include "core/text/tokenizer.h"
 #include "core/text/tokenizer_config.h"
@@ -29,7 +31,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
     throw Error(ErrorCode::not_found, "There is no such file or folder", path);
   const std::string head(MappedFile(path).text().substr(0, 64));
   if (head.rfind("GGUF", 0) == 0) {
-    throw Error(ErrorCode::unsupported, "Tokenizers of GGUF files are not built", path);
+    return make_gguf_tokenizer(read_gguf_tokenizer(GgufFile(path)), path);
   }
   const std::size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const TokenizerConfig none;

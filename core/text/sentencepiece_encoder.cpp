@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sentencepiece_processor.h>
 
-#include <algorithm>
-
 #include "core/text/sentencepiece_tokenizer.h"
+#include "core/text/space_mark.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // ▁
 constexpr std::size_t kChunkBytes = 4 << 10;  // the library's queue of pairs then stays in the cache
 
 /// Whether no piece holds a space after something else, so that a text may be cut before such spaces.
@@ -22,12 +20,8 @@ bool may_cut_at_spaces(const SentencePieceModel& model) {
   for (const ScoredPiece& piece : model.pieces) {
     if (piece.type != PieceType::normal && piece.type != PieceType::user_defined) continue;
     if (piece.text == kSpaceMark) has_mark = true;
-    const std::string& text = piece.text;
-    for (std::size_t at = text.find(kSpaceMark); at != std::string::npos;
-         at = text.find(kSpaceMark, at + 3)) {
-      if (at > 0 && (at < 3 || text.compare(at - 3, 3, kSpaceMark) != 0)) return false;
-    }
-    if (text.find(' ') != std::string::npos) return false;
+    if (next_space_edge(piece.text, 0) < piece.text.size()) return false;
+    if (piece.text.find(' ') != std::string::npos) return false;
   }
   return has_mark;
 }

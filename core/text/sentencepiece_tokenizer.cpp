@@ -2,25 +2,14 @@
 #include "core/text/sentencepiece_tokenizer.h"
 
 #include "core/base/files.h"
+#include "core/text/space_mark.h"
 #include "core/text/unicode.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // ▁
 constexpr std::uint64_t kMaxFileBytes = 96u << 20;
-
-std::string with_spaces(std::string_view piece) {
-  std::string out;
-  std::size_t done = 0;
-  for (std::size_t at = piece.find(kSpaceMark); at != std::string_view::npos;
-       at = piece.find(kSpaceMark, done)) {
-    out.append(piece, done, at - done).append(" ");
-    done = at + kSpaceMark.size();
-  }
-  return out.append(piece, done);
-}
 
 class SentencePieceTokenizer : public VocabularyTokenizer {
  public:

@@ -92,6 +92,7 @@ class CpuBackend final : public Backend {
  private:
   /// Products and caches of linear.cpp and head.cpp (primitives of oneDNN, panels); made on first use.
   struct LinearState;
+  LinearState& linear();
 
   const Isa isa_;
   const int threads_;

@@ -15,12 +15,12 @@ namespace lorikeet {
 class ByteTokenizer : public Tokenizer {
  public:
   struct Options {
-    std::vector<std::string> specials;
-    std::string bos, eos;
+    std::vector<std::string> specials = {};
+    std::string bos = {}, eos = {};
     bool adds_bos = false;
     bool adds_eos = false;
     bool dummy_prefix = false;
-    std::string chat_template;
+    std::string chat_template = {};
   };
   explicit ByteTokenizer(Options options) : options_(std::move(options)) {}
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/model/check_model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/model/model_spec.h"
+#include "core/model/weight_source.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+constexpr std::size_t most_findings = 20;
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Tables that old checkpoints carry along; they follow from the configuration.
+bool is_derived(const std::string& name) {
+  return ends_with(name, ".rotary_emb.inv_freq") || ends_with(name, ".attention.bias") ||
+         ends_with(name, ".attention.masked_bias");
+}
+
+/// Collects findings, of each kind no more than a person will read.
+class Findings {
+ public:
+  void add(bool fatal, const std::string& what, const std::string& where) {
+    if (++count_ <= most_findings) all_.push_back({fatal, what, where});
+  }
+  void end_kind(bool fatal, const std::string& kind) {
+    if (count_ > most_findings)
+      all_.push_back({fatal, std::to_string(count_ - most_findings) + " more " + kind, ""});
+    count_ = 0;
+  }
+  std::vector<ModelFinding> take() { return std::move(all_); }
+
+ private:
+  std::vector<ModelFinding> all_;
+  std::size_t count_ = 0;
+};
+
+void add_layer(const ModelSpec& spec, std::int64_t layer, std::vector<ExpectedTensor>& out) {
+  const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+  out.push_back({prefix + "input_layernorm.weight", {spec.hidden_size}});
+  for (const LinearModule& module : linear_modules(spec)) {
+    const bool attention = module.name.rfind("self_attn.", 0) == 0;
+    if (module.name == "mlp.gate_proj")
+      out.push_back({prefix + "post_attention_layernorm.weight", {spec.hidden_size}});
+    out.push_back({prefix + module.name + ".weight", {module.out, module.in}});
+    if (attention ? spec.attention_bias : spec.mlp_bias)
+      out.push_back({prefix + module.name + ".bias", {module.out}});
+  }
+}
+
+}  // namespace
+
+std::vector<ExpectedTensor> expected_tensors(const ModelSpec& spec) {
+  std::vector<ExpectedTensor> out;
+  out.push_back({"model.embed_tokens.weight", {spec.vocab_size, spec.hidden_size}});
+  for (std::int64_t layer = 0; layer < spec.layers; ++layer) add_layer(spec, layer, out);
+  out.push_back({"model.norm.weight", {spec.hidden_size}});
+  if (!spec.tied_head) out.push_back({"lm_head.weight", {spec.vocab_size, spec.hidden_size}});
+  return out;
+}
+
+std::vector<ModelFinding> check_model(const ModelSpec& spec, const WeightSource& source) {
+  Findings findings;
+  std::set<std::string> used;
+  for (const ExpectedTensor& tensor : expected_tensors(spec)) {
+    used.insert(tensor.name);
+    try {
+      require_tensor(source, tensor.name, tensor.shape);
+    } catch (const Error& error) {
+      findings.add(true, error.message(), tensor.name);
+    }
+  }
+  findings.end_kind(true, "tensors are missing or wrong");
+  for (const SourceTensor& tensor : source.tensors()) {
+    if (used.count(tensor.name) || is_derived(tensor.name)) continue;
+    const bool second_head = spec.tied_head && tensor.name == "lm_head.weight";
+    findings.add(false,
+                 second_head ? "The head is tied to the embedding, so this tensor is not used"
+                             : "The tensor is not used",
+                 tensor.name);
+  }
+  findings.end_kind(false, "tensors are not used");
+  return findings.take();
+}
+
+void require_complete_model(const ModelSpec& spec, const WeightSource& source) {
+  const std::vector<ModelFinding> findings = check_model(spec, source);
+  const auto fatal = [](const ModelFinding& finding) { return finding.fatal; };
+  const auto first = std::find_if(findings.begin(), findings.end(), fatal);
+  if (first == findings.end()) return;
+  const auto more = std::count_if(findings.begin(), findings.end(), fatal) - 1;
+  throw Error(
+      ErrorCode::bad_format, first->what, source.path() + ": " + first->where,
+      more > 0 ? std::to_string(more) + " more tensors are missing or wrong; see lorikeet inspect" : "");
+}
+
+}  // namespace lorikeet

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/base/json.h"
+#include "core/model/model_spec.h"
+
+namespace lorikeet {
+
+class GgufFile;
+
+/// The spec of a config.json already parsed; `name` is used in errors. Values absent take the family's
+/// defaults (formats.md §1.4). Throws Error(bad_format | unsupported).
+ModelSpec spec_from_config(const Json& config, const std::string& name);
+
+/// Adds the end ids of a generation_config.json already parsed.
+void add_generation_end_ids(const Json& generation, const std::string& name, ModelSpec& spec);
+
+/// The spec of a GGUF file's metadata and tensor names (formats.md §7.3).
+ModelSpec spec_from_gguf(const GgufFile& file);
+
+/// The config.json that transformers would need for this spec: of the "llama" family, with `dtype` such as
+/// "bfloat16". Throws Error(unsupported) when the spec's RoPE divisors are not those of the llama3 rule.
+Json config_from_spec(const ModelSpec& spec, const std::string& dtype);
+
+}  // namespace lorikeet

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/text/prompt.h"
+
+namespace lorikeet {
+
+/// Puts an EncodedText together piece by piece. The first piece carries the begin token when the tokenizer
+/// adds one; every later piece is encoded as its continuation.
+class EncodedTextBuilder {
+ public:
+  explicit EncodedTextBuilder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+
+  /// Text in which special tokens count (`parse_special`: text of a template) or are plain text (text of
+  /// people).
+  void text(std::string_view piece, bool parse_special = false);
+  /// People's text, then the end token when there is one (-1 = none).
+  void answer(std::string_view piece, TokenId end_id, bool trained);
+  void token(TokenId id);
+
+  std::int64_t size() const { return std::ssize(result_.ids); }
+  /// Marks the ids from `begin` to here as trained; nothing when there are none.
+  void train_from(std::int64_t begin);
+  EncodedText take() { return std::move(result_); }
+
+ private:
+  const Tokenizer* tokenizer_;
+  EncodedText result_;
+  bool started_ = false;
+};
+
+}  // namespace lorikeet

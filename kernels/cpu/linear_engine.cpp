@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/linear_engine.h"
+
+#include <algorithm>
+
+namespace lorikeet {
+
+namespace {
+
+constexpr std::int64_t piece_elements = 1 << 14;
+
+}  // namespace
+
+LinearEngine::LinearEngine(Backend& backend, Isa isa, int threads)
+    : isa_(isa), kernels_(linear_kernels(isa)), team_(threads), gemm_(backend, isa, threads), scratch_(backend) {}
+
+DType LinearEngine::product_type(DType compute) const {
+  return compute == DType::bf16 && isa_ == Isa::avx512_bf16 ? DType::bf16 : DType::f32;
+}
+
+TiledProduct::Spec LinearEngine::big_product(std::int64_t rows, const Weight& weight, TiledProduct::Side side,
+                                      DType compute) const {
+  TiledProduct::Spec spec;
+  spec.grid = TileGrid::for_weights(rows, side == TiledProduct::Side::rows ? weight.out : weight.in);
+  spec.weight = &weight;
+  spec.side = side;
+  spec.compute = compute;
+  spec.product = product_type(compute);
+  spec.sum_leading = spec.grid.column_step();
+  return spec;
+}
+
+WorkerMemory::WorkerMemory(Layout& layout, int threads, std::int64_t panel_bytes)
+    : panel_bytes_((panel_bytes + 63) / 64 * 64),
+      tile_offset_(layout.take(threads * tile_floats * 4)),
+      panel_offset_(layout.take(threads * panel_bytes_)) {}
+
+TiledProduct::Worker WorkerMemory::worker(void* memory, int thread) const {
+  char* base = static_cast<char*>(memory);
+  TiledProduct::Worker worker;
+  worker.thread = thread;
+  worker.tile = reinterpret_cast<float*>(base + tile_offset_) + thread * tile_floats;
+  worker.panel = base + panel_offset_ + thread * panel_bytes_;
+  return worker;
+}
+
+int OperandPlan::add(TensorView from, float factor) {
+  Entry entry;
+  entry.from = from;
+  entry.factor = factor;
+  entry.columns = from.columns();
+  const bool exact = product_ == DType::bf16 || compute_ == DType::f32;  // nothing to round in the stored type
+  if (from.dtype != product_ || factor != 1 || !exact) {
+    entry.offset = layout_.take(from.elements() * static_cast<std::int64_t>(size_of(product_)));
+    entry.first_piece = pieces_;
+    entry.pieces = (from.elements() + piece_elements - 1) / piece_elements;
+    pieces_ += entry.pieces;
+  }
+  entries_.push_back(entry);
+  return static_cast<int>(entries_.size()) - 1;
+}
+
+int OperandPlan::add_room(std::int64_t rows, std::int64_t columns, TensorView stored) {
+  Entry entry;
+  entry.columns = columns;
+  if (stored && stored.dtype == product_) {
+    entry.from = stored;
+  } else {
+    entry.offset = layout_.take(rows * columns * static_cast<std::int64_t>(size_of(product_)));
+  }
+  entries_.push_back(entry);
+  return static_cast<int>(entries_.size()) - 1;
+}
+
+Operand OperandPlan::operand(int index) const {
+  const Entry& entry = entries_[static_cast<std::size_t>(index)];
+  return {entry.offset < 0 ? entry.from.data : memory_ + entry.offset, entry.columns};
+}
+
+void OperandPlan::convert(std::int64_t piece) const {
+  for (const Entry& entry : entries_) {
+    if (piece < entry.first_piece || piece >= entry.first_piece + entry.pieces) continue;
+    const std::int64_t first = (piece - entry.first_piece) * piece_elements;
+    convert_range(entry, first, std::min(piece_elements, entry.from.elements() - first));
+    return;
+  }
+}
+
+void OperandPlan::convert_range(const Entry& entry, std::int64_t first, std::int64_t count) const {
+  constexpr std::int64_t step = 1024;
+  float values[step];
+  char* to = memory_ + entry.offset + first * static_cast<std::int64_t>(size_of(product_));
+  for (std::int64_t i = 0; i < count; i += step) {
+    const std::int64_t n = std::min(step, count - i);
+    if (entry.from.dtype == DType::bf16) {
+      kernels_.bf16_to_f32(entry.from.as<std::uint16_t>() + first + i, values, n);
+      kernels_.scale_f32(values, entry.factor, values, n);
+    } else {
+      kernels_.scale_f32(entry.from.as<float>() + first + i, entry.factor, values, n);
+    }
+    if (product_ == DType::bf16) {
+      kernels_.f32_to_bf16(values, reinterpret_cast<std::uint16_t*>(to) + i, n);
+    } else if (compute_ == DType::bf16) {
+      kernels_.round_f32(values, reinterpret_cast<float*>(to) + i, n);
+    } else {
+      kernels_.scale_f32(values, 1, reinterpret_cast<float*>(to) + i, n);
+    }
+  }
+}
+
+}  // namespace lorikeet

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/nf4.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/dynamic_map.h"
+
+namespace lorikeet {
+
+const std::array<float, 16> nf4_code = {
+    -1.0f,
+    -0.6961928009986877f,
+    -0.5250730514526367f,
+    -0.39491748809814453f,
+    -0.28444138169288635f,
+    -0.18477343022823334f,
+    -0.09105003625154495f,
+    0.0f,
+    0.07958029955625534f,
+    0.16093020141124725f,
+    0.24611230194568634f,
+    0.33791524171829224f,
+    0.44070982933044434f,
+    0.5626170039176941f,
+    0.7229568362236023f,
+    1.0f,
+};
+
+namespace {
+
+/// A scaled value takes the upper of two codes only when it is strictly greater than their f32 midpoint.
+std::array<float, 15> make_thresholds() {
+  std::array<float, 15> thresholds{};
+  for (std::size_t i = 0; i < thresholds.size(); ++i) thresholds[i] = (nf4_code[i] + nf4_code[i + 1]) * 0.5f;
+  return thresholds;
+}
+
+const std::array<float, 15> thresholds = make_thresholds();
+
+float largest_magnitude(const float* values, std::int64_t count) {
+  float largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
+  return largest;
+}
+
+/// Codes of one block; counts thresholds below each value instead of searching, so that the loops vectorise.
+void encode_block(const float* values, std::int64_t count, float absmax, std::int32_t* codes) {
+  float scaled[nf4_block] = {};
+  const float inverse = 1.0f / absmax;
+  if (absmax > 0 && std::isfinite(inverse)) {
+    for (std::int64_t i = 0; i < count; ++i) scaled[i] = values[i] * inverse;
+  } else if (absmax > 0) {  // a subnormal absmax has no inverse
+    for (std::int64_t i = 0; i < count; ++i) scaled[i] = values[i] / absmax;
+  }
+  for (std::int64_t i = 0; i < nf4_block; ++i) codes[i] = 0;
+  for (const float threshold : thresholds) {
+    for (std::int64_t i = 0; i < nf4_block; ++i) codes[i] += scaled[i] > threshold ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+void nf4_quantize(std::span<const float> values, std::uint8_t* packed, float* absmax) {
+  const auto total = static_cast<std::int64_t>(values.size());
+  std::int32_t codes[nf4_block];
+  for (std::int64_t first = 0; first < total; first += nf4_block) {
+    const std::int64_t count = std::min(nf4_block, total - first);
+    const float* block = values.data() + first;
+    const float largest = largest_magnitude(block, count);
+    absmax[first / nf4_block] = largest;
+    encode_block(block, count, largest, codes);
+    std::uint8_t* out = packed + first / 2;
+    for (std::int64_t j = 0; j < (count + 1) / 2; ++j) {
+      out[j] = static_cast<std::uint8_t>((codes[2 * j] << 4) | codes[2 * j + 1]);
+    }
+  }
+}
+
+NestedAbsmax nest_absmax(std::span<const float> absmax) {
+  NestedAbsmax nested;
+  const auto count = static_cast<std::int64_t>(absmax.size());
+  double sum = 0;
+  for (const float value : absmax) sum += static_cast<double>(value);
+  nested.offset = static_cast<float>(sum / static_cast<double>(std::max<std::int64_t>(1, count)));
+  nested.codes.resize(absmax.size());
+  nested.nested_absmax.resize(static_cast<std::size_t>(nf4_nested_blocks(count)));
+  const DynamicMap& map = signed_dynamic_map();
+  std::vector<float> centred(static_cast<std::size_t>(nf4_nested_block));
+  for (std::int64_t first = 0; first < count; first += nf4_nested_block) {
+    const std::int64_t size = std::min(nf4_nested_block, count - first);
+    for (std::int64_t i = 0; i < size; ++i) {
+      centred[static_cast<std::size_t>(i)] = absmax[static_cast<std::size_t>(first + i)] - nested.offset;
+    }
+    const float largest = largest_magnitude(centred.data(), size);
+    nested.nested_absmax[static_cast<std::size_t>(first / nf4_nested_block)] = largest;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float scaled = largest > 0 ? centred[static_cast<std::size_t>(i)] / largest : 0.0f;
+      nested.codes[static_cast<std::size_t>(first + i)] = nearest_in_map(map, scaled);
+    }
+  }
+  return nested;
+}
+
+void decode_absmax(const std::uint8_t* codes, const float* nested_absmax, float offset, std::int64_t first,
+                   std::span<float> out) {
+  const DynamicMap& map = signed_dynamic_map();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t block = first + static_cast<std::int64_t>(i);
+    out[i] = map[codes[block]] * nested_absmax[block / nf4_nested_block] + offset;
+  }
+}
+
+void nf4_dequantize(const std::uint8_t* packed, const float* absmax, std::int64_t first,
+                    std::span<float> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t element = first + static_cast<std::int64_t>(i);
+    const std::uint8_t byte = packed[element / 2];
+    const int code = element % 2 == 0 ? byte >> 4 : byte & 15;
+    out[i] = nf4_code[static_cast<std::size_t>(code)] * absmax[element / nf4_block];
+  }
+}
+
+}  // namespace lorikeet

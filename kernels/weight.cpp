@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/weight.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "kernels/base/error.h"
+#include "kernels/base/half.h"
+#include "kernels/nf4.h"
+
+namespace lorikeet {
+
+namespace {
+
+constexpr std::int64_t piece_elements = std::int64_t{1} << 20;  // 4 MiB of f32
+constexpr std::int64_t task_elements = std::int64_t{1} << 14;   // what one thread takes at a time
+
+bool is_nf4(WeightFormat format) {
+  return format == WeightFormat::nf4 || format == WeightFormat::nf4_single;
+}
+
+std::int64_t checked_elements(std::int64_t out, std::int64_t in) {
+  if (out <= 0 || in <= 0 || out > std::numeric_limits<std::int64_t>::max() / 16 / in) {
+    throw Error(ErrorCode::invalid_argument, "A weight matrix cannot have the shape (" + std::to_string(out) +
+                                                 ", " + std::to_string(in) + ")");
+  }
+  return out * in;
+}
+
+[[noreturn]] void refuse_value(const std::string& name, std::int64_t element, std::int64_t in,
+                               const char* why) {
+  throw Error(ErrorCode::numeric, std::string("A weight is ") + why,
+              name + ", row " + std::to_string(element / in) + ", column " + std::to_string(element % in),
+              "Use an undamaged copy of the model");
+}
+
+/// Position of the first value whose magnitude is not at most `largest` (NaN included), or -1.
+std::int64_t first_beyond(std::span<const float> values, float largest) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  std::int64_t found = count;
+#pragma omp parallel for reduction(min : found)
+  for (std::int64_t first = 0; first < count; first += task_elements) {
+    const std::int64_t last = std::min(count, first + task_elements);
+    for (std::int64_t i = first; i < last; ++i) {
+      if (std::fabs(values[static_cast<std::size_t>(i)]) <= largest) continue;
+      found = std::min(found, i);
+      break;
+    }
+  }
+  return found == count ? -1 : found;
+}
+
+/// Elements [first, first + count) of a flat tensor.
+TensorView part(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+  return tensor.view().reshaped({tensor.view().elements()}).row_range(first, count);
+}
+
+class Builder {
+ public:
+  Builder(Backend& backend, Weight& weight, const std::string& name)
+      : backend_(backend), weight_(weight), name_(name), elements_(weight.out * weight.in) {}
+
+  void build(const ElementReader& read) {
+    std::vector<float> piece(static_cast<std::size_t>(std::min(piece_elements, elements_)));
+    bytes_.resize(piece.size() * 2);
+    if (is_nf4(weight_.format)) absmax_.resize(static_cast<std::size_t>(nf4_blocks(elements_)));
+    for (std::int64_t first = 0; first < elements_; first += piece_elements) {
+      const auto count = static_cast<std::size_t>(std::min(piece_elements, elements_ - first));
+      const std::span<float> values(piece.data(), count);
+      read(first, values);
+      check_values(first, values);
+      store(first, values);
+    }
+    if (is_nf4(weight_.format)) store_absmax();
+  }
+
+ private:
+  void check_values(std::int64_t first, std::span<const float> values) const {
+    const std::int64_t bad = first_beyond(values, std::numeric_limits<float>::max());
+    if (bad >= 0) refuse_value(name_, first + bad, weight_.in, "not a finite number");
+    if (weight_.format != WeightFormat::f16 && weight_.format != WeightFormat::bf16) return;
+    // the largest f32 that does not round to infinity
+    const float limit = weight_.format == WeightFormat::f16 ? 0x1.ffdffep15f : 0x1.fefffep127f;
+    const std::int64_t large = first_beyond(values, limit);
+    if (large >= 0) refuse_value(name_, first + large, weight_.in, "too large for 16 bits");
+  }
+
+  void store(std::int64_t first, std::span<const float> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    switch (weight_.format) {
+      case WeightFormat::f32:
+        backend_.upload(part(weight_.values, first, count), values.data());
+        return;
+      case WeightFormat::bf16:
+        convert(values, [](float value) { return f32_to_bf16(value); });
+        break;
+      case WeightFormat::f16:
+        convert(values, [](float value) { return f32_to_f16(value); });
+        break;
+      case WeightFormat::nf4:
+      case WeightFormat::nf4_single: {
+        quantize(first, values);
+        backend_.upload(part(weight_.values, first / 2, (count + 1) / 2), bytes_.data());
+        return;
+      }
+    }
+    backend_.upload(part(weight_.values, first, count), bytes_.data());
+  }
+
+  template <typename Round>
+  void convert(std::span<const float> values, Round round) {
+    auto* out = reinterpret_cast<std::uint16_t*>(bytes_.data());
+    const auto count = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for
+    for (std::int64_t i = 0; i < count; ++i) out[i] = round(values[static_cast<std::size_t>(i)]);
+  }
+
+  void quantize(std::int64_t first, std::span<const float> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for
+    for (std::int64_t begin = 0; begin < count; begin += task_elements) {
+      const auto size = static_cast<std::size_t>(std::min(task_elements, count - begin));
+      nf4_quantize(values.subspan(static_cast<std::size_t>(begin), size), bytes_.data() + begin / 2,
+                   absmax_.data() + (first + begin) / nf4_block);
+    }
+  }
+
+  void store_absmax() {
+    if (weight_.format == WeightFormat::nf4_single) return backend_.upload(weight_.absmax, absmax_.data());
+    const NestedAbsmax nested = nest_absmax(absmax_);
+    backend_.upload(weight_.absmax, nested.codes.data());
+    backend_.upload(weight_.nested_absmax, nested.nested_absmax.data());
+    weight_.nested_offset = nested.offset;
+  }
+
+  Backend& backend_;
+  Weight& weight_;
+  const std::string& name_;
+  const std::int64_t elements_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<float> absmax_;
+};
+
+}  // namespace
+
+const char* to_string(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::f32:
+      return "f32";
+    case WeightFormat::bf16:
+      return "bf16";
+    case WeightFormat::f16:
+      return "f16";
+    case WeightFormat::nf4:
+      return "nf4";
+    case WeightFormat::nf4_single:
+      return "nf4-single";
+  }
+  return "unknown";
+}
+
+std::size_t Weight::bytes() const {
+  return values.view().bytes() + absmax.view().bytes() + nested_absmax.view().bytes() + bias.view().bytes();
+}
+
+std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in) {
+  const std::int64_t elements = checked_elements(out, in);
+  const std::int64_t blocks = nf4_blocks(elements);
+  std::int64_t bytes = 0;
+  switch (format) {
+    case WeightFormat::f32:
+      bytes = elements * 4;
+      break;
+    case WeightFormat::bf16:
+    case WeightFormat::f16:
+      bytes = elements * 2;
+      break;
+    case WeightFormat::nf4:
+      bytes = (elements + 1) / 2 + blocks + 4 * nf4_nested_blocks(blocks);
+      break;
+    case WeightFormat::nf4_single:
+      bytes = (elements + 1) / 2 + 4 * blocks;
+      break;
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+Weight make_weight(Backend& backend, WeightFormat format, std::int64_t out, std::int64_t in,
+                   const ElementReader& read, const std::string& name) {
+  const std::int64_t elements = checked_elements(out, in);
+  const std::int64_t blocks = nf4_blocks(elements);
+  Weight weight;
+  weight.format = format;
+  weight.out = out;
+  weight.in = in;
+  switch (format) {
+    case WeightFormat::f32:
+      weight.values = backend.allocate({out, in}, DType::f32);
+      break;
+    case WeightFormat::bf16:
+      weight.values = backend.allocate({out, in}, DType::bf16);
+      break;
+    case WeightFormat::f16:
+      weight.values = backend.allocate({out, in}, DType::f16);
+      break;
+    case WeightFormat::nf4:
+      weight.values = backend.allocate({(elements + 1) / 2}, DType::u8);
+      weight.absmax = backend.allocate({blocks}, DType::u8);
+      weight.nested_absmax = backend.allocate({nf4_nested_blocks(blocks)}, DType::f32);
+      break;
+    case WeightFormat::nf4_single:
+      weight.values = backend.allocate({(elements + 1) / 2}, DType::u8);
+      weight.absmax = backend.allocate({blocks}, DType::f32);
+      break;
+  }
+  Builder(backend, weight, name).build(read);
+  return weight;
+}
+
+}  // namespace lorikeet

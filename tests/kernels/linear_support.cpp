@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kernels/linear_support.h"
+
+#include <vector>
+
+#include "kernels/cpu/cpu_info.h"
+#include "kernels/nf4.h"
+
+namespace lorikeet::testing {
+
+namespace {
+
+std::vector<float> floats_of(Backend& backend, const TensorView& view) {
+  std::vector<float> values(static_cast<std::size_t>(view.elements()));
+  backend.download(values.data(), view);
+  return values;
+}
+
+Values nf4_values(Backend& backend, const Weight& weight) {
+  const std::vector<std::uint8_t> packed = read_bytes(backend, weight.values);
+  std::vector<float> absmax(static_cast<std::size_t>(nf4_blocks(weight.out * weight.in)));
+  if (weight.format == WeightFormat::nf4_single) {
+    absmax = floats_of(backend, weight.absmax);
+  } else {
+    const std::vector<std::uint8_t> codes = read_bytes(backend, weight.absmax);
+    const std::vector<float> nested = floats_of(backend, weight.nested_absmax);
+    decode_absmax(codes.data(), nested.data(), weight.nested_offset, 0, absmax);
+  }
+  std::vector<float> values(static_cast<std::size_t>(weight.out * weight.in));
+  nf4_dequantize(packed.data(), absmax.data(), 0, values);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+Weight random_weight(Backend& backend, WeightFormat format, std::int64_t out, std::int64_t in,
+                     std::uint64_t seed, bool with_bias) {
+  const Values values = random_values(out * in, seed, 0.1);
+  const auto read = [&values](std::int64_t first, std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(values[static_cast<std::size_t>(first) + i]);
+  };
+  Weight weight = make_weight(backend, format, out, in, read, "w");
+  if (with_bias) weight.bias = make_tensor(backend, {out}, DType::f32, random_values(out, seed + 1));
+  return weight;
+}
+
+Values values_of(Backend& backend, const Weight& weight, DType compute) {
+  const bool nf4 = weight.format == WeightFormat::nf4 || weight.format == WeightFormat::nf4_single;
+  return rounded(nf4 ? nf4_values(backend, weight) : read_back(backend, weight.values), compute);
+}
+
+bool isa_is_missing(std::string& why) {
+  try {
+    chosen_isa();
+    return false;
+  } catch (const Error& error) {
+    why = error.what();
+    return true;
+  }
+}
+
+}  // namespace lorikeet::testing
