@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/text/bpe_tokenizer.h"
 
+#include <unordered_map>
+
 #include "core/text/unicode.h"
 
 namespace lorikeet {
@@ -20,6 +22,7 @@ class BpeTokenizer : public VocabularyTokenizer {
       is_added_[static_cast<std::size_t>(token.id)] = true;
       if (token.normalized) {
         token.content = normalizer_.apply(token.content, false);
+        normalized_content_.emplace(token.id, token.content);
         if (!token.content.empty()) normalized.push_back(std::move(token));
       } else {
         raw.push_back(std::move(token));
@@ -52,18 +55,25 @@ class BpeTokenizer : public VocabularyTokenizer {
     pieces.reserve(ids.size());
     for (const TokenId id : ids) {
       if (!vocabulary_.contains(id) || (skip_special && is_special(id))) continue;
-      pieces.push_back(vocabulary_.piece(id));
+      pieces.push_back(written(id));
     }
     return decoder_.text(std::move(pieces));
   }
 
   std::string token_bytes(TokenId id) const override {
     if (!vocabulary_.contains(id)) return {};
-    const std::string& piece = vocabulary_.piece(id);
-    return is_added_[static_cast<std::size_t>(id)] || is_special(id) ? piece : decoder_.bytes(piece);
+    const bool cut_from_raw_text = is_added_[static_cast<std::size_t>(id)] && !normalized_content_.count(id);
+    return cut_from_raw_text || is_special(id) ? vocabulary_.piece(id) : decoder_.bytes(written(id));
   }
 
  private:
+  /// What a token took out of the normalised text: its piece, but for added tokens that were normalised
+  /// themselves.
+  const std::string& written(TokenId id) const {
+    const auto found = normalized_content_.find(id);
+    return found == normalized_content_.end() ? vocabulary_.piece(id) : found->second;
+  }
+
   /// A part between raw added tokens; `at_start`: it begins the text.
   void encode_part(std::string_view text, bool at_start, const EncodeOptions& options,
                    std::vector<TokenId>& ids) const {
@@ -90,6 +100,7 @@ class BpeTokenizer : public VocabularyTokenizer {
   Bpe bpe_;
   std::vector<bool> is_added_;
   AddedTokens raw_tokens_, normalized_tokens_;
+  std::unordered_map<TokenId, std::string> normalized_content_;
 };
 
 }  // namespace

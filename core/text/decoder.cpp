@@ -122,9 +122,11 @@ void Decoder::add(const nlohmann::json& json, const std::string& where, int dept
     const bool drops_first = field_string(json, "prepend_scheme", "always", where) != "never" &&
                              field_bool(json, "add_prefix_space", true, where);
     const auto spaces = [find](const std::string& piece) { return replace_in(find, " ", piece); };
-    steps_.push_back([spaces, drops_first](std::vector<std::string>& pieces) {
-      for (std::string& piece : pieces) piece = spaces(piece);
-      if (drops_first && !pieces.empty()) strip_piece(pieces.front(), " ", 1, 0);
+    steps_.push_back([find, spaces, drops_first](std::vector<std::string>& pieces) {
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        // The reference drops every mark of the first piece, not only the one that encoding put there.
+        pieces[i] = i == 0 && drops_first ? replace_in(find, "", pieces[i]) : spaces(pieces[i]);
+      }
     });
     piece_steps_.push_back(spaces);
   } else if (type == "Replace") {

@@ -6,7 +6,8 @@ import sys
 
 import common
 
-SCRIPTS = ["tiny_llama", "lora_steps", "peft_adapters", "bnb", "adamw_8bit", "tokenizers", "templates", "gguf"]
+SCRIPTS = ["tiny_llama", "lora_steps", "peft_adapters", "bnb", "adamw_8bit", "tokenizers", "small_tokenizers",
+           "templates", "gguf"]
 
 for name in SCRIPTS:
     print("==", name, flush=True)
