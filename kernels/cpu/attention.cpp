@@ -1,156 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
 // Causal attention with grouped keys over packed rows: p = softmax(scale * q k^T) within each sequence, out =
-// p v. Backward (Dao et al. 2022): delta = rowsum(dout * out), dS = p * (dout v^T - delta), dq = scale * dS
-// k, dk = scale * dS^T q, dv = p^T dout. Accumulates in f32.
+// p v. Backward: delta = rowsum(dout * out), dS = p * (dout v^T - delta), dq = scale * dS k, dk = scale *
+// dS^T q, dv = p^T dout (Dao et al. 2022, "FlashAttention"). Nothing of size T x T is kept: keys and queries
+// meet in tiles of 64. Operands are packed first; then the forward shares out (sequence, head, tile of
+// queries), the backward (sequence, head). The heads that share a kv head add to dk and dv in buffers of
+// their own, summed in order at the end, so the result is the same with any number of threads. Accumulates in
+// f32.
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "kernels/cpu/attention_shapes.h"
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
-#include "kernels/cpu/element.h"
 #include "kernels/cpu/parallel.h"
 
 namespace lorikeet {
 
 namespace {
 
-template <typename T>
-float dot(const T* a, const T* b, std::int64_t count) {
-  float sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += load(a[i]) * load(b[i]);
-  return sum;
+using simd::attention_row_multiple;
+using simd::attention_tile;
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
-struct Sizes {
-  std::int64_t heads, kv_heads, head_dim, window;
-  float scale;
-  std::int64_t q_stride() const { return heads * head_dim; }
-  std::int64_t kv_stride() const { return kv_heads * head_dim; }
-  std::int64_t first_key(std::int64_t query) const {
-    return window > 0 ? std::max<std::int64_t>(0, query - window + 1) : 0;
-  }
-};
+/// The sequences of a batch.
+struct Batch {
+  const std::int32_t* cu;
+  std::int64_t sequences;
+  std::int64_t tiles = 0;
+  std::int64_t padded_rows = 0;
 
-// One query of one head against keys [first, query] of its sequence; k and v point at the sequence's first
-// row.
-template <typename T>
-float attend(const T* q, const T* k, const T* v, const Sizes& s, std::int64_t query, float* p, T* out) {
-  const std::int64_t first = s.first_key(query);
-  float largest = -INFINITY;
-  for (std::int64_t j = first; j <= query; ++j) {
-    p[j] = s.scale * dot(q, k + j * s.kv_stride(), s.head_dim);
-    largest = std::max(largest, p[j]);
+  Batch(const PackedRows& rows, std::int64_t tokens, const char* name)
+      : cu(rows.cu_seqlens.as<std::int32_t>()), sequences(rows.sequences) {
+    check(sequences >= 0, name, "sequences is negative");
+    check_tensor(rows.cu_seqlens, DType::i32, {sequences + 1}, name, "cu_seqlens");
+    check(cu[0] == 0 && cu[sequences] == tokens, name, "cu_seqlens does not cover all tokens");
+    for (std::int64_t i = 0; i < sequences; ++i) {
+      const std::int64_t length = cu[i + 1] - cu[i];
+      check(length >= 0, name, "cu_seqlens falls");
+      tiles += (length + attention_tile - 1) / attention_tile;
+      padded_rows += round_up(length, attention_row_multiple);
+    }
   }
-  float sum = 0;
-  for (std::int64_t j = first; j <= query; ++j) {
-    p[j] = std::exp(p[j] - largest);
-    sum += p[j];
-  }
-  for (std::int64_t i = 0; i < s.head_dim; ++i) {
-    float value = 0;
-    for (std::int64_t j = first; j <= query; ++j) value += p[j] * load(v[j * s.kv_stride() + i]);
-    store(out[i], value / sum);
-  }
-  return largest + std::log(sum);
-}
 
-template <typename T>
-struct Operands {
-  const T *dout, *q, *k, *v, *out;
-  const float* lse;
-  T *dq, *dk, *dv;
-};
-
-template <typename T>
-void backward_group(const Operands<T>& o, const Sizes& s, std::int64_t begin, std::int64_t length,
-                    std::int64_t kv, float* dk, float* dv) {
-  const std::int64_t d = s.head_dim;
-  std::fill(dk, dk + length * d, 0.0f);
-  std::fill(dv, dv + length * d, 0.0f);
-  const T* k = o.k + begin * s.kv_stride() + kv * d;
-  const T* v = o.v + begin * s.kv_stride() + kv * d;
-  for (std::int64_t head = kv * (s.heads / s.kv_heads); head < (kv + 1) * (s.heads / s.kv_heads); ++head) {
-    for (std::int64_t i = 0; i < length; ++i) {
-      const std::int64_t at = (begin + i) * s.q_stride() + head * d;
-      const float delta = dot(o.dout + at, o.out + at, d);
-      const float lse = o.lse[(begin + i) * s.heads + head];
-      float dq[1024] = {};
-      for (std::int64_t j = s.first_key(i); j <= i; ++j) {
-        const float p = std::exp(s.scale * dot(o.q + at, k + j * s.kv_stride(), d) - lse);
-        const float ds = s.scale * p * (dot(o.dout + at, v + j * s.kv_stride(), d) - delta);
-        for (std::int64_t c = 0; c < d; ++c) {
-          dq[c] += ds * load(k[j * s.kv_stride() + c]);
-          dk[j * d + c] += ds * load(o.q[at + c]);
-          dv[j * d + c] += p * load(o.dout[at + c]);
-        }
+  /// All tiles of queries, longest work first within a sequence.
+  void fill_tiles(AttentionPlace* place) const {
+    std::int64_t padded_begin = 0;
+    for (std::int64_t i = 0; i < sequences; ++i) {
+      const std::int64_t length = cu[i + 1] - cu[i];
+      for (std::int64_t first = round_up(length, attention_tile) - attention_tile; first >= 0;
+           first -= attention_tile) {
+        *place++ = {cu[i], length, padded_begin, first, std::min(attention_tile, length - first)};
       }
-      for (std::int64_t c = 0; c < d; ++c) store(o.dq[at + c], dq[c]);
+      padded_begin += round_up(length, attention_row_multiple);
     }
   }
-  for (std::int64_t j = 0; j < length; ++j) {
-    for (std::int64_t c = 0; c < d; ++c) {
-      store(o.dk[(begin + j) * s.kv_stride() + kv * d + c], dk[j * d + c]);
-      store(o.dv[(begin + j) * s.kv_stride() + kv * d + c], dv[j * d + c]);
+  void fill_sequences(AttentionPlace* place) const {
+    std::int64_t padded_begin = 0;
+    for (std::int64_t i = 0; i < sequences; ++i) {
+      const std::int64_t length = cu[i + 1] - cu[i];
+      *place++ = {cu[i], length, padded_begin, 0, length};
+      padded_begin += round_up(length, attention_row_multiple);
     }
   }
+};
+
+simd::AttentionTile tile_at(const AttentionPlace& place, const AttentionShape& shape, void* workspace) {
+  return {place.first,
+          place.rows,
+          place.length,
+          shape.head_dim,
+          shape.window,
+          shape.scale,
+          shape.heads * shape.head_dim,
+          shape.heads,
+          workspace};
 }
 
-Sizes check_shapes(const TensorView& q, const TensorView& k, const TensorView& v, const AttentionShape& shape,
-                   const char* name) {
-  check(shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, name,
-        "heads is no multiple of kv_heads");
-  check(shape.head_dim > 0 && shape.head_dim <= 1024, name, "head_dim is outside 1...1024");
-  check(shape.window >= 0, name, "window is negative");
-  check(q.shape.rank() == 2 && k.shape.rank() == 2, name, "q is (T,q), k and v are (T,kv)");
-  check_compute(q, name, "q");
-  const Sizes s{shape.heads, shape.kv_heads, shape.head_dim, shape.window, shape.scale};
-  check_tensor(q, q.dtype, {q.shape[0], s.q_stride()}, name, "q");
-  check_tensor(k, q.dtype, {k.shape[0], s.kv_stride()}, name, "k");
-  check_tensor(v, q.dtype, k.shape, name, "v");
-  return s;
+simd::AttentionKeys keys_at(const TensorView& k, const TensorView& v, const AttentionPlace& place,
+                            const AttentionShape& shape, std::int64_t kv_head) {
+  const std::int64_t stride = shape.kv_heads * shape.head_dim;
+  const std::int64_t at = place.begin * stride + kv_head * shape.head_dim;
+  return {element_at(k, at), element_at(v, at), stride, place.length, shape.head_dim};
 }
 
-void check_rows(const PackedRows& rows, std::int64_t tokens, const char* name) {
-  check(rows.sequences >= 0, name, "sequences is negative");
-  check_tensor(rows.cu_seqlens, DType::i32, {rows.sequences + 1}, name, "cu_seqlens");
-  const std::int32_t* cu = rows.cu_seqlens.as<std::int32_t>();
-  check(cu[0] == 0 && cu[rows.sequences] == tokens, name, "cu_seqlens does not cover all tokens");
-  for (std::int64_t i = 0; i < rows.sequences; ++i) {
-    check(cu[i] <= cu[i + 1] && cu[i + 1] - cu[i] <= rows.longest, name,
-          "cu_seqlens falls or a row is above longest");
+struct ForwardScratch {
+  AttentionPlace *tiles, *sequences;
+  float *keys, *values;
+  char* workspaces;
+  std::int64_t head_units;  ///< units of keys (or values) of one kv head
+
+  ForwardScratch(ScratchPieces& pieces, const Batch& batch, const AttentionShape& shape,
+                 const simd::AttentionLayout& layout, int threads)
+      : tiles(pieces.take<AttentionPlace>(batch.tiles)),
+        sequences(pieces.take<AttentionPlace>(batch.sequences)),
+        head_units(round_up(batch.padded_rows * layout.padded / layout.per_unit, 16)) {
+    keys = pieces.take<float>(head_units * shape.kv_heads);
+    values = pieces.take<float>(head_units * shape.kv_heads);
+    workspaces = pieces.take<char>(layout.workspace_bytes * threads);
   }
+};
+
+struct BackwardScratch {
+  AttentionPlace *tiles, *sequences;
+  float *key_rows, *value_rows, *key_pairs;
+  float *dk, *dv;  ///< (heads, padded rows, padded head_dim)
+  char* workspaces;
+  std::int64_t head_units;
+
+  BackwardScratch(ScratchPieces& pieces, const Batch& batch, const AttentionShape& shape,
+                  const simd::AttentionLayout& layout, int threads)
+      : tiles(pieces.take<AttentionPlace>(batch.tiles)),
+        sequences(pieces.take<AttentionPlace>(batch.sequences)),
+        head_units(round_up(batch.padded_rows * layout.padded / layout.per_unit, 16)) {
+    key_rows = pieces.take<float>(head_units * shape.kv_heads);
+    value_rows = pieces.take<float>(head_units * shape.kv_heads);
+    key_pairs = pieces.take<float>(head_units * shape.kv_heads);
+    dk = pieces.take<float>(batch.padded_rows * layout.padded * shape.heads);
+    dv = pieces.take<float>(batch.padded_rows * layout.padded * shape.heads);
+    workspaces = pieces.take<char>(layout.workspace_bytes * threads);
+  }
+};
+
+template <typename Pieces>
+Pieces lay_out(Scratch& scratch, const Batch& batch, const AttentionShape& shape,
+               const simd::AttentionLayout& layout, int threads) {
+  ScratchPieces counting;
+  Pieces(counting, batch, shape, layout, threads);
+  ScratchPieces pieces(scratch.get(counting.bytes()));
+  Pieces result(pieces, batch, shape, layout, threads);
+  batch.fill_tiles(result.tiles);
+  batch.fill_sequences(result.sequences);
+  return result;
 }
 
 }  // namespace
 
+void check_attention(const TensorView& q, const TensorView& k, const TensorView& v,
+                     const AttentionShape& shape, const char* operation) {
+  check(shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, operation,
+        "heads is no multiple of kv_heads");
+  check(shape.head_dim > 0, operation, "head_dim is not positive");
+  check(shape.window >= 0, operation, "window is negative");
+  check(q.shape.rank() == 2 && k.shape.rank() == 2, operation, "q is (T,q), k and v are (T,kv)");
+  check_compute(q, operation, "q");
+  check_tensor(q, q.dtype, {q.shape[0], shape.heads * shape.head_dim}, operation, "q");
+  check_tensor(k, q.dtype, {k.shape[0], shape.kv_heads * shape.head_dim}, operation, "k");
+  check_tensor(v, q.dtype, k.shape, operation, "v");
+}
+
 void CpuBackend::attention_forward(TensorView q, TensorView k, TensorView v, const PackedRows& rows,
                                    const AttentionShape& shape, TensorView out, TensorView lse) {
   constexpr const char* name = "attention_forward";
-  const Sizes s = check_shapes(q, k, v, shape, name);
+  check_attention(q, k, v, shape, name);
   check(k.shape[0] == q.shape[0], name, "q and k have different rows");
   check_tensor(out, q.dtype, q.shape, name, "out");
-  check_tensor(lse, DType::f32, {q.shape[0], s.heads}, name, "lse");
-  check_rows(rows, q.shape[0], name);
-  float* scores = scratch_.floats(rows.longest * threads_);
-  const std::int32_t* cu = rows.cu_seqlens.as<std::int32_t>();
-  for_chunks(threads_, rows.sequences * s.heads, 1, [&](std::int64_t task, std::int64_t) {
-    const std::int64_t begin = cu[task / s.heads];
-    const std::int64_t head = task % s.heads;
-    const std::int64_t kv_at = begin * s.kv_stride() + head / (s.heads / s.kv_heads) * s.head_dim;
-    float* p = scores + omp_get_thread_num() * rows.longest;
-    for (std::int64_t i = 0; i < cu[task / s.heads + 1] - begin; ++i) {
-      const std::int64_t at = (begin + i) * s.q_stride() + head * s.head_dim;
-      float& l = lse.as<float>()[(begin + i) * s.heads + head];
-      if (q.dtype == DType::f32) {
-        l = attend(q.as<float>() + at, k.as<float>() + kv_at, v.as<float>() + kv_at, s, i, p,
-                   out.as<float>() + at);
-      } else {
-        l = attend(q.as<Bf16>() + at, k.as<Bf16>() + kv_at, v.as<Bf16>() + kv_at, s, i, p,
-                   out.as<Bf16>() + at);
-      }
-    }
+  check_tensor(lse, DType::f32, {q.shape[0], shape.heads}, name, "lse");
+  const Batch batch(rows, q.shape[0], name);
+  const simd::AttentionKernels& kernels = *simd_.attention;
+  const int type = type_index(q.dtype);
+  const simd::AttentionLayout layout = kernels.layout[type](shape.head_dim);
+  const auto s = lay_out<ForwardScratch>(scratch_, batch, shape, layout, threads_);
+  const auto workspace = [&] { return s.workspaces + omp_get_thread_num() * layout.workspace_bytes; };
+  const auto packed_at = [&](const AttentionPlace& place, std::int64_t kv_head) {
+    return kv_head * s.head_units + place.padded_begin * layout.padded / layout.per_unit;
+  };
+  for_tasks(threads_, batch.sequences * shape.kv_heads, [&](std::int64_t task) {
+    const AttentionPlace& place = s.sequences[task / shape.kv_heads];
+    const std::int64_t at = packed_at(place, task % shape.kv_heads);
+    kernels.forward_pack[type](keys_at(k, v, place, shape, task % shape.kv_heads), s.keys + at, s.values + at,
+                               workspace());
+  });
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  for_tasks(threads_, batch.tiles * shape.heads, [&](std::int64_t task) {
+    const AttentionPlace& place = s.tiles[task / shape.heads];
+    const std::int64_t head = task % shape.heads;
+    const std::int64_t row = place.begin + place.first;
+    const std::int64_t at = (row * shape.heads + head) * shape.head_dim;
+    const std::int64_t packed = packed_at(place, head / group);
+    kernels.forward_tile[type](tile_at(place, shape, workspace()), element_at(q, at), s.keys + packed,
+                               s.values + packed, element_at(out, at),
+                               lse.as<float>() + row * shape.heads + head);
   });
 }
 
@@ -158,56 +191,62 @@ void CpuBackend::attention_backward(TensorView dout, TensorView q, TensorView k,
                                     TensorView lse, const PackedRows& rows, const AttentionShape& shape,
                                     TensorView dq, TensorView dk, TensorView dv) {
   constexpr const char* name = "attention_backward";
-  const Sizes s = check_shapes(q, k, v, shape, name);
+  check_attention(q, k, v, shape, name);
   check(k.shape[0] == q.shape[0], name, "q and k have different rows");
   check_tensor(out, q.dtype, q.shape, name, "out");
   check_tensor(dout, q.dtype, q.shape, name, "dout");
   check_tensor(dq, q.dtype, q.shape, name, "dq");
   check_tensor(dk, q.dtype, k.shape, name, "dk");
   check_tensor(dv, q.dtype, k.shape, name, "dv");
-  check_tensor(lse, DType::f32, {q.shape[0], s.heads}, name, "lse");
-  check_rows(rows, q.shape[0], name);
-  const std::int64_t panel = rows.longest * s.head_dim;
-  float* sums = scratch_.floats(2 * panel * threads_);
-  const std::int32_t* cu = rows.cu_seqlens.as<std::int32_t>();
-  for_chunks(threads_, rows.sequences * s.kv_heads, 1, [&](std::int64_t task, std::int64_t) {
-    const std::int64_t begin = cu[task / s.kv_heads];
-    const std::int64_t length = cu[task / s.kv_heads + 1] - begin;
-    float* sum_k = sums + 2 * panel * omp_get_thread_num();
-    const auto run = [&]<typename T>() {
-      const Operands<T> o{dout.as<T>(),    q.as<T>(),  k.as<T>(),  v.as<T>(), out.as<T>(),
-                          lse.as<float>(), dq.as<T>(), dk.as<T>(), dv.as<T>()};
-      backward_group(o, s, begin, length, task % s.kv_heads, sum_k, sum_k + panel);
-    };
-    if (q.dtype == DType::f32)
-      run.operator()<float>();
-    else
-      run.operator()<Bf16>();
-  });
-}
+  check_tensor(lse, DType::f32, {q.shape[0], shape.heads}, name, "lse");
+  const Batch batch(rows, q.shape[0], name);
+  const simd::AttentionKernels& kernels = *simd_.attention;
+  const int type = type_index(q.dtype);
+  const simd::AttentionLayout layout = kernels.layout[type](shape.head_dim);
+  const auto s = lay_out<BackwardScratch>(scratch_, batch, shape, layout, threads_);
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  const auto packed_at = [&](const AttentionPlace& place, std::int64_t kv_head) {
+    return kv_head * s.head_units + place.padded_begin * layout.padded / layout.per_unit;
+  };
+  const std::int64_t part_stride = batch.padded_rows * layout.padded;
 
-void CpuBackend::attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
-                                  const AttentionShape& shape, TensorView out) {
-  constexpr const char* name = "attention_cached";
-  const Sizes s = check_shapes(q, k_cache, v_cache, shape, name);
-  check_tensor(out, q.dtype, q.shape, name, "out");
-  const std::int64_t queries = q.shape[0];
-  check(position >= 0 && position + queries <= k_cache.shape[0], name,
-        "the cache has fewer rows than position + M");
-  float* scores = scratch_.floats((position + queries) * threads_);
-  for_chunks(threads_, queries * s.heads, 1, [&](std::int64_t task, std::int64_t) {
-    const std::int64_t i = task / s.heads;
-    const std::int64_t head = task % s.heads;
-    const std::int64_t at = i * s.q_stride() + head * s.head_dim;
-    const std::int64_t kv_at = head / (s.heads / s.kv_heads) * s.head_dim;
-    float* p = scores + omp_get_thread_num() * (position + queries);
-    if (q.dtype == DType::f32) {
-      attend(q.as<float>() + at, k_cache.as<float>() + kv_at, v_cache.as<float>() + kv_at, s, position + i, p,
-             out.as<float>() + at);
-    } else {
-      attend(q.as<Bf16>() + at, k_cache.as<Bf16>() + kv_at, v_cache.as<Bf16>() + kv_at, s, position + i, p,
-             out.as<Bf16>() + at);
+  for_tasks(threads_, batch.sequences * shape.kv_heads, [&](std::int64_t task) {
+    const AttentionPlace& place = s.sequences[task / shape.kv_heads];
+    const std::int64_t at = packed_at(place, task % shape.kv_heads);
+    kernels.backward_pack[type](keys_at(k, v, place, shape, task % shape.kv_heads), s.key_rows + at,
+                                s.value_rows + at, s.key_pairs + at);
+  });
+  for_tasks(threads_, batch.sequences * shape.heads, [&](std::int64_t task) {
+    const AttentionPlace& sequence = s.sequences[task / shape.heads];
+    const std::int64_t head = task % shape.heads;
+    const std::int64_t packed = packed_at(sequence, head / group);
+    const std::int64_t sums = head * part_stride + sequence.padded_begin * layout.padded;
+    const std::int64_t count = round_up(sequence.length, attention_row_multiple) * layout.padded;
+    std::fill_n(s.dk + sums, count, 0.0f);
+    std::fill_n(s.dv + sums, count, 0.0f);
+    for (std::int64_t first = 0; first < sequence.length; first += attention_tile) {
+      const AttentionPlace place{sequence.begin, sequence.length, sequence.padded_begin, first,
+                                 std::min(attention_tile, sequence.length - first)};
+      const std::int64_t row = place.begin + first;
+      const std::int64_t at = (row * shape.heads + head) * shape.head_dim;
+      kernels.backward_tile[type](
+          tile_at(place, shape, s.workspaces + omp_get_thread_num() * layout.workspace_bytes),
+          element_at(dout, at), element_at(q, at), element_at(out, at),
+          lse.as<float>() + row * shape.heads + head, s.key_rows + packed, s.value_rows + packed,
+          s.key_pairs + packed, element_at(dq, at), s.dk + sums, s.dv + sums);
     }
+  });
+  for_tasks(threads_, batch.tiles * shape.kv_heads, [&](std::int64_t task) {
+    const AttentionPlace& place = s.tiles[task / shape.kv_heads];
+    const std::int64_t kv_head = task % shape.kv_heads;
+    const std::int64_t from =
+        kv_head * group * part_stride + (place.padded_begin + place.first) * layout.padded;
+    const std::int64_t stride = shape.kv_heads * shape.head_dim;
+    const std::int64_t at = (place.begin + place.first) * stride + kv_head * shape.head_dim;
+    kernels.store_rows[type](s.dk + from, group, part_stride, place.rows, shape.head_dim, shape.scale,
+                             element_at(dk, at), stride);
+    kernels.store_rows[type](s.dv + from, group, part_stride, place.rows, shape.head_dim, 1.0f,
+                             element_at(dv, at), stride);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu_info.h"
+#include "kernels/cpu/simd/table.h"
 
 namespace lorikeet {
 
@@ -94,8 +95,13 @@ class CpuBackend final : public Backend {
   struct LinearState;
   LinearState& linear();
 
+  /// attention_cached for many queries.
+  void attention_prompt(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
+                        const AttentionShape& shape, TensorView out);
+
   const Isa isa_;
   const int threads_;
+  const simd::Kernels simd_;
   DeviceInfo device_;
   MemoryBudget budget_;
   Scratch scratch_;  ///< of one operation; operations do not call each other while they hold it

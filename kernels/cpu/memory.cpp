@@ -13,6 +13,7 @@
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/element.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/simd/select.h"
 
 namespace lorikeet {
 
@@ -62,6 +63,7 @@ void* Scratch::get(std::int64_t bytes) {
 CpuBackend::CpuBackend(int threads, std::uint64_t memory_limit_bytes)
     : isa_(chosen_isa()),
       threads_(threads),
+      simd_(simd::kernels_for(isa_)),
       device_(cpu_device_info(isa_, threads)),
       budget_(memory_limit_bytes),
       scratch_(*this) {
@@ -78,7 +80,7 @@ bool CpuBackend::supports(DType compute) const {
 Tensor CpuBackend::allocate(Shape shape, DType dtype) {
   TensorView view{nullptr, dtype, shape};
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
-  if (bytes == 0) return {};
+  if (bytes == 0) return {this, view};  // keeps its shape
   budget_.acquire(bytes);
   view.data = std::aligned_alloc(alignment, padded(bytes));
   if (view.data == nullptr) {
@@ -114,6 +116,12 @@ void CpuBackend::copy(TensorView to, TensorView from) {
   }
   check(is_float(to.dtype) && is_float(from.dtype), "copy", "only float types are converted");
   for_chunks(threads_, count, copy_chunk, [&](std::int64_t first, std::int64_t last) {
+    if (to.dtype == DType::f32 && from.dtype == DType::bf16) {
+      return simd_.elements->widen(from.as<std::uint16_t>() + first, to.as<float>() + first, last - first);
+    }
+    if (to.dtype == DType::bf16 && from.dtype == DType::f32) {
+      return simd_.elements->narrow(from.as<float>() + first, to.as<std::uint16_t>() + first, last - first);
+    }
     switch (to.dtype) {
       case DType::f64:
         return convert_from(to.as<double>(), from, first, last);

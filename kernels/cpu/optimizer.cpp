@@ -4,7 +4,9 @@
 // epsilon). adamw_8bit: the moments live as codes of the dynamic maps in blocks of 256 with one absmax each;
 // the decay comes last.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
@@ -18,47 +20,42 @@ namespace {
 constexpr std::int64_t sum_chunk = 1 << 14;
 constexpr std::int64_t block = 256;
 
-/// One block of the 8-bit step, n <= 256 elements.
-struct Block {
-  float* p;
-  const float* g;
-  std::uint8_t *m_codes, *v_codes;
-  float *m_absmax, *v_absmax;
-  std::int64_t n;
-};
+/// Codes of the buckets' values nearest to zero, and the midpoints that tell the neighbours apart.
+simd::MapIndex make_index(const DynamicMap& map) {
+  simd::MapIndex index{};
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    index.values[i] = map[i];
+    index.midpoints[i] =
+        i + 1 < map.size() ? (map[i] + map[i + 1]) * 0.5f : std::numeric_limits<float>::infinity();
+  }
+  for (std::uint32_t bucket = 0; bucket < simd::MapIndex::buckets; ++bucket) {
+    const float edge = bucket == 0 ? 0.0f : std::bit_cast<float>((bucket + simd::MapIndex::first) << 16);
+    index.codes[0][bucket] = nearest_in_map(map, edge);
+    index.codes[1][bucket] = nearest_in_map(map, -edge);
+  }
+  return index;
+}
 
-void step_block(const Block& b, const AdamStep& s) {
-  const DynamicMap& signed_map = signed_dynamic_map();
-  const DynamicMap& unsigned_map = unsigned_dynamic_map();
+simd::AdamFactors factors_of(const AdamStep& s) {
+  simd::AdamFactors f{};
+  f.gradient_scale = s.gradient_scale;
+  f.beta1 = s.beta1;
+  f.beta1_rest = 1 - s.beta1;
+  f.beta2 = s.beta2;
+  f.beta2_rest = 1 - s.beta2;
+  f.decay_last = s.decay_last;
+  f.keep = 1 - s.learning_rate * s.weight_decay;
+  return f;
+}
+
+/// 1 - beta1^t and sqrt(1 - beta2^t).
+struct Corrections {
+  double first, second;
+};
+Corrections corrections_of(const AdamStep& s) {
   const double t = static_cast<double>(s.step);
-  const auto correction1 = static_cast<float>(1.0 - std::pow(static_cast<double>(s.beta1), t));
-  const auto correction2 = static_cast<float>(std::sqrt(1.0 - std::pow(static_cast<double>(s.beta2), t)));
-  const float step_size = -s.learning_rate * correction2 / correction1;
-  const float epsilon = correction2 * s.epsilon;
-  float m[block];
-  float v[block];
-  float m_largest = 0;
-  float v_largest = 0;
-  for (std::int64_t i = 0; i < b.n; ++i) {
-    const float g = b.g[i] * s.gradient_scale;
-    m[i] = v[i] = 0;
-    if (!std::isfinite(g)) continue;
-    m[i] = signed_map[b.m_codes[i]] * *b.m_absmax * s.beta1 + (1 - s.beta1) * g;
-    v[i] = unsigned_map[b.v_codes[i]] * *b.v_absmax * s.beta2 + (1 - s.beta2) * g * g;
-    m_largest = std::max(m_largest, std::fabs(m[i]));
-    v_largest = std::max(v_largest, v[i]);
-    b.p[i] += step_size * (m[i] / (std::sqrt(v[i]) + epsilon));
-    if (s.weight_decay > 0) b.p[i] *= 1 - s.learning_rate * s.weight_decay;
-  }
-  *b.m_absmax = m_largest;
-  *b.v_absmax = v_largest;
-  for (std::int64_t i = 0; i < b.n; ++i) {
-    std::uint8_t code = nearest_in_map(signed_map, m_largest > 0 ? m[i] / m_largest : 0.0f);
-    if (std::signbit(signed_map[code]) != std::signbit(m[i]))
-      code = static_cast<std::uint8_t>(m[i] > 0 ? code + 1 : code - 1);
-    b.m_codes[i] = code;
-    b.v_codes[i] = nearest_in_map(unsigned_map, v_largest > 0 ? v[i] / v_largest : 0.0f);
-  }
+  return {1.0 - std::pow(static_cast<double>(s.beta1), t),
+          std::sqrt(1.0 - std::pow(static_cast<double>(s.beta2), t))};
 }
 
 }  // namespace
@@ -72,10 +69,7 @@ void CpuBackend::sum_of_squares(TensorView x, TensorView sum) {
   auto* partial = static_cast<double*>(scratch_.get(chunks * 8));
   const float* values = x.as<float>();
   for_chunks(threads_, count, sum_chunk, [&](std::int64_t first, std::int64_t last) {
-    double part = 0;
-    for (std::int64_t i = first; i < last; ++i)
-      part += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-    partial[first / sum_chunk] = part;
+    partial[first / sum_chunk] = simd_.optimizer->sum_of_squares(values + first, last - first);
   });
   for (std::int64_t i = 0; i < chunks; ++i) *sum.as<double>() += partial[i];
 }
@@ -90,22 +84,14 @@ void CpuBackend::adamw(TensorView parameter, TensorView gradient, TensorView m, 
   check_tensor(v, DType::f32, v.shape, name, "v");
   check(m.elements() == count && v.elements() == count, name, "m and v have another size than the parameter");
   check(step.step >= 1, name, "step counts from 1");
-  const double t = static_cast<double>(step.step);
-  const auto correction1 = static_cast<float>(1.0 - std::pow(static_cast<double>(step.beta1), t));
-  const auto correction2 = static_cast<float>(std::sqrt(1.0 - std::pow(static_cast<double>(step.beta2), t)));
-  const float step_size = step.learning_rate / correction1;
-  const float keep = 1 - step.learning_rate * step.weight_decay;
+  const Corrections corrections = corrections_of(step);
+  simd::AdamFactors factors = factors_of(step);
+  factors.step_size = static_cast<float>(static_cast<double>(step.learning_rate) / corrections.first);
+  factors.v_scale = static_cast<float>(1.0 / corrections.second);
+  factors.epsilon = step.epsilon;
   for_chunks(threads_, count, 1 << 14, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const float g = gradient.as<float>()[i] * step.gradient_scale;
-      float& mi = m.as<float>()[i];
-      float& vi = v.as<float>()[i];
-      mi = mi + (g - mi) * (1 - step.beta1);
-      vi = vi * step.beta2 + g * g * (1 - step.beta2);
-      float& p = parameter.as<float>()[i];
-      const float update = step_size * (mi / (std::sqrt(vi) / correction2 + step.epsilon));
-      p = step.decay_last ? (p - update) * keep : p * keep - update;
-    }
+    simd_.optimizer->adamw(parameter.as<float>() + first, gradient.as<float>() + first, m.as<float>() + first,
+                           v.as<float>() + first, last - first, factors);
   });
 }
 
@@ -123,14 +109,21 @@ void CpuBackend::adamw_8bit(TensorView parameter, TensorView gradient, const Ada
   check_tensor(state.m_absmax, DType::f32, {blocks}, name, "m_absmax");
   check_tensor(state.v_absmax, DType::f32, {blocks}, name, "v_absmax");
   check(step.step >= 1, name, "step counts from 1");
+  static const simd::MapIndex m_map = make_index(signed_dynamic_map());
+  static const simd::MapIndex v_map = make_index(unsigned_dynamic_map());
+  const Corrections corrections = corrections_of(step);
+  simd::AdamFactors factors = factors_of(step);
+  factors.step_size =
+      static_cast<float>(static_cast<double>(step.learning_rate) * corrections.second / corrections.first);
+  factors.epsilon = static_cast<float>(static_cast<double>(step.epsilon) * corrections.second);
   for_chunks(threads_, blocks, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t at = i * block;
-      step_block(
+      simd_.optimizer->adamw_8bit(
           {parameter.as<float>() + at, gradient.as<float>() + at, state.m_codes.as<std::uint8_t>() + at,
            state.v_codes.as<std::uint8_t>() + at, state.m_absmax.as<float>() + i,
            state.v_absmax.as<float>() + i, std::min(block, count - at)},
-          step);
+          m_map, v_map, factors);
     }
   });
 }

@@ -3,25 +3,9 @@
 // the angle whose cosine and sine are row positions[t] of the tables; the inverse turns back.
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
-#include "kernels/cpu/element.h"
 #include "kernels/cpu/parallel.h"
 
 namespace lorikeet {
-
-namespace {
-
-template <typename T>
-void rotate(T* x, const float* cosine, const float* sine, std::int64_t half, float sign) {
-  for (std::int64_t i = 0; i < half; ++i) {
-    const float first = load(x[i]);
-    const float second = load(x[i + half]);
-    const float s = sign * sine[i];
-    store(x[i], first * cosine[i] - second * s);
-    store(x[i + half], second * cosine[i] + first * s);
-  }
-}
-
-}  // namespace
 
 void CpuBackend::rope(TensorView x, TensorView positions, TensorView cosine, TensorView sine, bool inverse) {
   constexpr const char* name = "rope";
@@ -39,15 +23,9 @@ void CpuBackend::rope(TensorView x, TensorView positions, TensorView cosine, Ten
   for_chunks(threads_, x.shape[0], row_chunk(heads * width), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t t = first; t < last; ++t) {
       const std::int64_t row = positions.as<std::int32_t>()[t] * half;
-      for (std::int64_t head = 0; head < heads; ++head) {
-        const std::int64_t at = (t * heads + head) * width;
-        const float* c = cosine.as<float>() + row;
-        const float* s = sine.as<float>() + row;
-        if (x.dtype == DType::f32)
-          rotate(x.as<float>() + at, c, s, half, inverse ? -1.0f : 1.0f);
-        else
-          rotate(x.as<Bf16>() + at, c, s, half, inverse ? -1.0f : 1.0f);
-      }
+      simd_.elements->rope[type_index(x.dtype)](element_at(x, t * heads * width), cosine.as<float>() + row,
+                                                sine.as<float>() + row, heads, width, half,
+                                                inverse ? -1.0f : 1.0f);
     }
   });
 }

@@ -4,7 +4,6 @@
 
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
-#include "kernels/cpu/element.h"
 #include "kernels/cpu/parallel.h"
 
 namespace lorikeet {
@@ -43,23 +42,12 @@ void CpuBackend::scatter_rows(TensorView from, TensorView rows, TensorView to) {
   });
 }
 
-namespace {
-
-template <typename T>
-void add_range(T* to, const T* from, std::int64_t first, std::int64_t last) {
-  for (std::int64_t i = first; i < last; ++i) store(to[i], load(to[i]) + load(from[i]));
-}
-
-}  // namespace
-
 void CpuBackend::add(TensorView to, TensorView from) {
   check_compute(to, "add", "to");
+  check_tensor(to, to.dtype, to.shape, "add", "to");
   check_tensor(from, to.dtype, to.shape, "add", "from");
   for_chunks(threads_, to.elements(), 1 << 15, [&](std::int64_t first, std::int64_t last) {
-    if (to.dtype == DType::f32)
-      add_range(to.as<float>(), from.as<float>(), first, last);
-    else
-      add_range(to.as<Bf16>(), from.as<Bf16>(), first, last);
+    simd_.elements->add[type_index(to.dtype)](element_at(to, first), element_at(from, first), last - first);
   });
 }
 

@@ -204,6 +204,23 @@ std::vector<std::uint8_t> same_with_any_threads(
   return one;
 }
 
+std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Values>(Backend&)>& work,
+                                             std::string& complaint) {
+  std::vector<Values> outputs;
+  same_with_any_threads(
+      [&](Backend& backend) {
+        outputs = work(backend);
+        std::vector<std::uint8_t> bytes;
+        for (const Values& values : outputs) {
+          const std::vector<std::uint8_t> more = to_bytes(values, DType::f64);
+          bytes.insert(bytes.end(), more.begin(), more.end());
+        }
+        return bytes;
+      },
+      complaint);
+  return outputs;
+}
+
 bool throws(const std::function<void()>& call, ErrorCode code) {
   try {
     call();

@@ -50,6 +50,9 @@ double inner_product(const Values& a, const Values& b);
 /// sentence in `complaint` when the bytes differ.
 std::vector<std::uint8_t> same_with_any_threads(
     const std::function<std::vector<std::uint8_t>(Backend&)>& work, std::string& complaint);
+/// The same for an operation with several outputs, as values (every element type fits into double).
+std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Values>(Backend&)>& work,
+                                             std::string& complaint);
 std::unique_ptr<Backend> cpu_backend(int threads);
 
 /// True when `call` throws Error with this code.

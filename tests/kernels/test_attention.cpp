@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/kernel_test.h"
+
+using namespace lorikeet;
+using namespace lorikeet::testing;
+
+namespace {
+
+struct Case {
+  Indices cu;
+  reference::AttentionSizes sizes;
+  DType dtype = DType::f32;
+  Values q, k, v, dout;
+
+  Case(Indices cu_, std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim, std::int64_t window,
+       DType dtype_)
+      : cu(std::move(cu_)),
+        sizes{heads, kv_heads, head_dim, window,
+              static_cast<double>(static_cast<float>(1 / std::sqrt(head_dim)))},
+        dtype(dtype_),
+        q(rounded(random_values(tokens() * heads * head_dim, 1, 2.0), dtype)),
+        k(rounded(random_values(tokens() * kv_heads * head_dim, 2), dtype)),
+        v(rounded(random_values(tokens() * kv_heads * head_dim, 3), dtype)),
+        dout(rounded(random_values(tokens() * heads * head_dim, 4), dtype)) {}
+
+  std::int64_t tokens() const { return cu.back(); }
+  Shape q_shape() const { return {tokens(), sizes.heads * sizes.head_dim}; }
+  Shape kv_shape() const { return {tokens(), sizes.kv_heads * sizes.head_dim}; }
+  AttentionShape shape() const {
+    return {sizes.heads, sizes.kv_heads, sizes.head_dim, static_cast<float>(sizes.scale), sizes.window};
+  }
+
+  /// out, lse, dq, dk, dv.
+  std::vector<Values> run(Backend& backend) const { return run(backend, q, k, v); }
+  std::vector<Values> run(Backend& backend, const Values& q_values, const Values& k_values,
+                          const Values& v_values) const {
+    const Tensor starts = make_indices(backend, cu);
+    const Tensor positions = make_indices(backend, Indices(static_cast<std::size_t>(tokens()), 0));
+    PackedRows rows{starts, positions, static_cast<std::int64_t>(cu.size()) - 1, tokens()};
+    const Tensor tq = make_tensor(backend, q_shape(), dtype, q_values);
+    const Tensor tk = make_tensor(backend, kv_shape(), dtype, k_values);
+    const Tensor tv = make_tensor(backend, kv_shape(), dtype, v_values);
+    const Tensor out = make_poisoned(backend, q_shape(), dtype);
+    const Tensor lse = make_poisoned(backend, {tokens(), sizes.heads}, DType::f32);
+    backend.attention_forward(tq, tk, tv, rows, shape(), out, lse);
+    const Tensor dq = make_poisoned(backend, q_shape(), dtype);
+    const Tensor dk = make_poisoned(backend, kv_shape(), dtype);
+    const Tensor dv = make_poisoned(backend, kv_shape(), dtype);
+    backend.attention_backward(make_tensor(backend, q_shape(), dtype, dout), tq, tk, tv, out, lse, rows,
+                               shape(), dq, dk, dv);
+    return {read_back(backend, out), read_back(backend, lse), read_back(backend, dq), read_back(backend, dk),
+            read_back(backend, dv)};
+  }
+  /// The same after an operation that left NaN in all scratch memory.
+  std::vector<Values> run_on_poisoned_scratch(Backend& backend) const {
+    const Values nan_q(q.size(), std::numeric_limits<double>::quiet_NaN());
+    const Values nan_k(k.size(), std::numeric_limits<double>::quiet_NaN());
+    run(backend, nan_q, nan_k, nan_k);
+    return run(backend);
+  }
+};
+
+Tolerance attention_tolerance(DType dtype, std::int64_t terms) {
+  // Absolute: a gradient may be the difference of products of size 1, as with a window of one token.
+  if (dtype == DType::f32) return {1e-5, 1e-5, 8 * 0x1p-23 * std::sqrt(static_cast<double>(terms))};
+  return {1e-3, 0x1p-7, 0x1p-7};  // probabilities and their gradients are rounded to bf16 for the products
+}
+
+void check_case(
+    const Case& c, const std::vector<Values>& got,
+    const std::function<void(const Values&, const Values&, const Tolerance&, const char*)>& compare) {
+  const reference::Attention forward = reference::attention_forward(c.q, c.k, c.v, c.cu, c.sizes);
+  const reference::AttentionGradients backward =
+      reference::attention_backward(c.dout, c.q, c.k, c.v, c.cu, c.sizes);
+  const Tolerance tolerance = attention_tolerance(c.dtype, c.tokens());
+  compare(got[0], forward.out, tolerance, "out");
+  compare(got[1], forward.lse, {1e-5, 1e-5, 0}, "lse");
+  compare(got[2], backward.dq, tolerance, "dq");
+  compare(got[3], backward.dk, tolerance, "dk");
+  compare(got[4], backward.dv, tolerance, "dv");
+}
+
+}  // namespace
+
+class TestAttention : public KernelTest {
+  Q_OBJECT
+ private slots:
+  void forward_and_backward_equal_the_reference_data() {
+    QTest::addColumn<QVector<int>>("lengths");
+    QTest::addColumn<int>("heads");
+    QTest::addColumn<int>("kv_heads");
+    QTest::addColumn<int>("head_dim");
+    QTest::addColumn<int>("window");
+    for (const int head_dim : {8, 16, 32, 64, 80, 128}) {
+      QTest::addRow("head_dim %d", head_dim) << QVector<int>{33, 1, 70} << 4 << 2 << head_dim << 0;
+    }
+    QTest::addRow("head_dim 1") << QVector<int>{5} << 2 << 1 << 1 << 0;
+    QTest::addRow("head_dim 7") << QVector<int>{17, 3} << 1 << 1 << 7 << 0;
+    for (const int length : {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 129}) {
+      QTest::addRow("one sequence of %d", length) << QVector<int>{length} << 3 << 1 << 16 << 0;
+    }
+    QTest::addRow("an empty sequence between others") << QVector<int>{5, 0, 20, 0} << 2 << 2 << 16 << 0;
+    QTest::addRow("no token at all") << QVector<int>{0} << 2 << 1 << 16 << 0;
+    QTest::addRow("many short sequences") << QVector<int>{1, 2, 3, 4, 5, 6, 7, 8, 1, 1} << 6 << 3 << 32 << 0;
+    QTest::addRow("nine heads on three") << QVector<int>{130, 70} << 9 << 3 << 64 << 0;
+    for (const int window : {1, 2, 5, 63, 64, 65, 100, 1000}) {
+      QTest::addRow("window %d", window) << QVector<int>{150, 40} << 2 << 1 << 16 << window;
+    }
+  }
+  void forward_and_backward_equal_the_reference() {
+    QFETCH(QVector<int>, lengths);
+    QFETCH(int, heads);
+    QFETCH(int, kv_heads);
+    QFETCH(int, head_dim);
+    QFETCH(int, window);
+    Indices cu{0};
+    for (const int length : lengths) cu.push_back(cu.back() + length);
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case c(cu, heads, kv_heads, head_dim, window, dtype);
+      check_outputs([&](Backend& backend) { return c.run_on_poisoned_scratch(backend); },
+                    [&](const std::vector<Values>& got) { check_case(c, got, compare); });
+    }
+  }
+
+  void the_reference_gradients_are_finite_differences() {
+    const Case c({0, 2, 7}, 4, 2, 3, 3, DType::f32);
+    const auto loss = [&](const Values& q, const Values& k, const Values& v) {
+      return inner_product(reference::attention_forward(q, k, v, c.cu, c.sizes).out, c.dout);
+    };
+    const reference::AttentionGradients g =
+        reference::attention_backward(c.dout, c.q, c.k, c.v, c.cu, c.sizes);
+    const Tolerance near{1e-8, 0, 1e-7};
+    compare(g.dq, central_differences([&](const Values& q) { return loss(q, c.k, c.v); }, c.q), near, "dq");
+    compare(g.dk, central_differences([&](const Values& k) { return loss(c.q, k, c.v); }, c.k), near, "dk");
+    compare(g.dv, central_differences([&](const Values& v) { return loss(c.q, c.k, v); }, c.v), near, "dv");
+  }
+
+  void the_gradients_are_finite_differences_of_the_operation() {
+    const Case c({0, 3, 8}, 2, 1, 8, 0, DType::f32);
+    const auto backend = cpu_backend(1);
+    const auto loss = [&](const Values& q, const Values& k, const Values& v) {
+      return inner_product(c.run(*backend, q, k, v)[0], c.dout);
+    };
+    const std::vector<Values> got = c.run(*backend);
+    const Tolerance near{1e-4, 0, 1e-3};
+    compare(got[2], central_differences([&](const Values& q) { return loss(q, c.k, c.v); }, c.q, 1e-2), near,
+            "dq");
+    compare(got[3], central_differences([&](const Values& k) { return loss(c.q, k, c.v); }, c.k, 1e-2), near,
+            "dk");
+    compare(got[4], central_differences([&](const Values& v) { return loss(c.q, c.k, v); }, c.v, 1e-2), near,
+            "dv");
+  }
+
+  void packed_sequences_give_the_bits_they_give_alone() {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case together({0, 70, 71, 105}, 4, 2, 32, 0, dtype);
+      const auto backend = cpu_backend(2);
+      const std::vector<Values> packed = together.run(*backend);
+      for (std::size_t i = 0; i + 1 < together.cu.size(); ++i) {
+        const std::int32_t begin = together.cu[i];
+        const std::int32_t end = together.cu[i + 1];
+        Case alone({0, end - begin}, 4, 2, 32, 0, dtype);
+        const auto part = [&](const Values& all, std::int64_t width) {
+          return Values(all.begin() + begin * width, all.begin() + end * width);
+        };
+        alone.q = part(together.q, 128);
+        alone.k = part(together.k, 64);
+        alone.v = part(together.v, 64);
+        alone.dout = part(together.dout, 128);
+        const std::vector<Values> got = alone.run(*backend);
+        QCOMPARE(got[0], part(packed[0], 128));
+        QCOMPARE(got[2], part(packed[2], 128));
+        QCOMPARE(got[3], part(packed[3], 64));
+        QCOMPARE(got[4], part(packed[4], 64));
+      }
+    }
+  }
+
+  void scores_far_apart_stay_finite() {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      Case c({0, 90}, 2, 1, 16, 0, dtype);
+      for (double& value : c.q) value = rounded({value * 100}, dtype)[0];
+      const auto backend = cpu_backend(1);
+      const std::vector<Values> got = c.run(*backend);
+      compare(got[0], reference::attention_forward(c.q, c.k, c.v, c.cu, c.sizes).out,
+              dtype == DType::f32 ? Tolerance{1e-3, 1e-3, 0} : attention_tolerance(dtype, 90), "out");
+      for (const Values& values : got) {
+        for (const double value : values) QVERIFY(std::isfinite(value));
+      }
+    }
+  }
+
+  void a_cache_is_attended_up_to_each_query_data() {
+    QTest::addColumn<int>("position");
+    QTest::addColumn<int>("queries");
+    QTest::addColumn<int>("heads");
+    QTest::addColumn<int>("kv_heads");
+    QTest::addColumn<int>("head_dim");
+    QTest::addColumn<int>("window");
+    QTest::addRow("first token") << 0 << 1 << 4 << 2 << 16 << 0;
+    for (const int position : {1, 7, 63, 255, 256, 257, 600}) {
+      QTest::addRow("one query at %d", position) << position << 1 << 9 << 3 << 64 << 0;
+    }
+    for (const int head_dim : {1, 7, 8, 32, 80, 128}) {
+      QTest::addRow("head_dim %d", head_dim) << 33 << 2 << 4 << 2 << head_dim << 0;
+    }
+    for (const int queries : {2, 8, 9, 65, 130}) {
+      QTest::addRow("%d queries at 70", queries) << 70 << queries << 6 << 2 << 16 << 0;
+    }
+    for (const int window : {1, 5, 64, 300}) {
+      QTest::addRow("one query, window %d", window) << 400 << 1 << 2 << 1 << 16 << window;
+      QTest::addRow("five queries, window %d", window) << 400 << 5 << 2 << 1 << 16 << window;
+      QTest::addRow("seventy queries, window %d", window) << 100 << 70 << 2 << 1 << 16 << window;
+    }
+    QTest::addRow("a whole prompt") << 0 << 129 << 3 << 3 << 32 << 0;
+  }
+  void a_cache_is_attended_up_to_each_query() {
+    QFETCH(int, position);
+    QFETCH(int, queries);
+    QFETCH(int, heads);
+    QFETCH(int, kv_heads);
+    QFETCH(int, head_dim);
+    QFETCH(int, window);
+    const std::int64_t used = position + queries;
+    const std::int64_t capacity = used + 19;
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const reference::AttentionSizes sizes{heads, kv_heads, head_dim, window, 0.25};
+      const Values q = rounded(random_values(queries * heads * head_dim, 1, 2.0), dtype);
+      Values k = rounded(random_values(capacity * kv_heads * head_dim, 2), dtype);
+      Values v = rounded(random_values(capacity * kv_heads * head_dim, 3), dtype);
+      const Values want = reference::attention_cached(q, k, v, position, sizes);
+      // Rows that hold nothing yet must not be read.
+      for (std::size_t i = static_cast<std::size_t>(used * kv_heads * head_dim); i < k.size(); ++i) {
+        k[i] = v[i] = std::numeric_limits<double>::quiet_NaN();
+      }
+      check_outputs(
+          [&](Backend& backend) {
+            const Shape cache{capacity, kv_heads * head_dim};
+            const Tensor out = make_poisoned(backend, {queries, heads * head_dim}, dtype);
+            backend.attention_cached(make_tensor(backend, out.shape(), dtype, q),
+                                     make_tensor(backend, cache, dtype, k),
+                                     make_tensor(backend, cache, dtype, v), position,
+                                     {heads, kv_heads, head_dim, 0.25f, window}, out);
+            return std::vector<Values>{read_back(backend, out)};
+          },
+          [&](const std::vector<Values>& got) { compare(got[0], want, attention_tolerance(dtype, used)); });
+    }
+  }
+
+  void wrong_operands_are_refused() {
+    const auto backend = cpu_backend(1);
+    const Case c({0, 2, 5}, 4, 2, 8, 0, DType::f32);
+    const Tensor q = backend->allocate(c.q_shape(), DType::f32);
+    const Tensor k = backend->allocate(c.kv_shape(), DType::f32);
+    const Tensor out = backend->allocate(c.q_shape(), DType::f32);
+    const Tensor lse = backend->allocate({5, 4}, DType::f32);
+    const auto refused = [&](Indices cu, AttentionShape shape, const TensorView& keys,
+                             const TensorView& output) {
+      const Tensor starts = make_indices(*backend, cu);
+      const PackedRows rows{starts, starts, static_cast<std::int64_t>(cu.size()) - 1, 5};
+      const bool forward = throws([&] { backend->attention_forward(q, keys, k, rows, shape, output, lse); },
+                                  ErrorCode::invalid_argument);
+      const bool backward =
+          throws([&] { backend->attention_backward(out, q, keys, k, output, lse, rows, shape, q, k, k); },
+                 ErrorCode::invalid_argument);
+      return forward && backward;
+    };
+    AttentionShape shape = c.shape();
+    QVERIFY(refused({0, 2, 4}, shape, k, out));  // does not reach the end
+    QVERIFY(refused({0, 6, 5}, shape, k, out));  // falls, and reads outside
+    QVERIFY(refused({1, 2, 5}, shape, k, out));  // does not start at 0
+    QVERIFY(refused({0, 2, 5}, shape, q, out));  // keys of another width
+    QVERIFY(refused({0, 2, 5}, shape, k, lse));  // output of another width
+    QVERIFY(refused({0, 2, 5}, shape, k, TensorView()));
+    shape.kv_heads = 3;
+    QVERIFY(refused({0, 2, 5}, shape, k, out));
+    shape = c.shape();
+    shape.window = -1;
+    QVERIFY(refused({0, 2, 5}, shape, k, out));
+    shape = c.shape();
+    QVERIFY(throws([&] { backend->attention_cached(q, k, k, 1, shape, out); }, ErrorCode::invalid_argument));
+    QVERIFY(throws([&] { backend->attention_cached(q, k, k, -1, shape, out); }, ErrorCode::invalid_argument));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestAttention)
+#include "test_attention.moc"

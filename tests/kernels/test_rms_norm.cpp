@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "tests/kernels/kernel_test.h"
+
+using namespace lorikeet;
+using namespace lorikeet::testing;
+
+namespace {
+
+constexpr float epsilon = 1e-5f;
+
+struct Case {
+  std::int64_t rows, width;
+  DType dtype;
+  Values x, weight, dy, before;
+  Case(std::int64_t rows_, std::int64_t width_, DType dtype_)
+      : rows(rows_),
+        width(width_),
+        dtype(dtype_),
+        x(rounded(random_values(rows * width, 1, 2.0), dtype)),
+        weight(rounded(random_values(width, 2), DType::f32)),
+        dy(rounded(random_values(rows * width, 3), dtype)),
+        before(rounded(random_values(rows * width, 4), dtype)) {}
+
+  Tensor on(Backend& backend, const Values& values) const {
+    return make_tensor(backend, {rows, width}, dtype, values);
+  }
+  Tensor weight_on(Backend& backend) const { return make_tensor(backend, {width}, DType::f32, weight); }
+
+  std::vector<Values> forward(Backend& backend) const {
+    const Tensor y = make_poisoned(backend, {rows, width}, dtype);
+    const Tensor rstd = make_poisoned(backend, {rows}, DType::f32);
+    backend.rms_norm_forward(on(backend, x), weight_on(backend), epsilon, y, rstd);
+    return {read_back(backend, y), read_back(backend, rstd)};
+  }
+
+  Values backward(Backend& backend, Write write) const {
+    const Tensor input = on(backend, x);
+    const Tensor y = backend.allocate({rows, width}, dtype);
+    const Tensor rstd = backend.allocate({rows}, DType::f32);
+    backend.rms_norm_forward(input, weight_on(backend), epsilon, y, rstd);
+    const Tensor dx =
+        write == Write::overwrite ? make_poisoned(backend, {rows, width}, dtype) : on(backend, before);
+    backend.rms_norm_backward(on(backend, dy), input, weight_on(backend), rstd, dx, write);
+    return read_back(backend, dx);
+  }
+};
+
+}  // namespace
+
+class TestRmsNorm : public KernelTest {
+  Q_OBJECT
+ private slots:
+  void forward_equals_the_reference_data() { shapes(); }
+  void forward_equals_the_reference() {
+    QFETCH(int, rows);
+    QFETCH(int, width);
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case c(rows, width, dtype);
+      check_outputs([&](Backend& backend) { return c.forward(backend); },
+                    [&](const std::vector<Values>& got) {
+                      const reference::Norm want = reference::rms_norm_forward(c.x, c.weight, epsilon);
+                      // bf16: rounded twice, as the contract says.
+                      const Tolerance bf16{1e-6, 0x1p-7, 0};
+                      compare(got[0], want.y, dtype == DType::f32 ? tolerance_for(dtype, width) : bf16, "y");
+                      compare(got[1], want.rstd, {0, 1e-6, 0}, "rstd");
+                    });
+    }
+  }
+
+  void the_normalised_value_is_rounded_before_the_weight_in_bf16() {
+    const Case c(9, 40, DType::bf16);
+    const auto backend = cpu_backend(1);
+    const std::vector<Values> got = c.forward(*backend);
+    Values want(c.x.size());
+    for (std::size_t i = 0; i < want.size(); ++i) want[i] = c.x[i] * got[1][i / 40];
+    want = rounded(want, DType::bf16);
+    for (std::size_t i = 0; i < want.size(); ++i) want[i] *= c.weight[i % 40];
+    QCOMPARE(got[0], rounded(want, DType::bf16));
+  }
+
+  void backward_equals_the_reference_data() { shapes(); }
+  void backward_equals_the_reference() {
+    QFETCH(int, rows);
+    QFETCH(int, width);
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case c(rows, width, dtype);
+      const Values want = reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon);
+      check_outputs(
+          [&](Backend& backend) {
+            return std::vector<Values>{c.backward(backend, Write::overwrite),
+                                       c.backward(backend, Write::accumulate)};
+          },
+          [&](const std::vector<Values>& got) {
+            compare(got[0], want, tolerance_for(dtype, width), "dx");
+            Values sum = want;
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += c.before[i];
+            compare(got[1], sum, tolerance_for(dtype, width), "dx added");
+          });
+    }
+  }
+
+  void backward_equals_finite_differences() {
+    const Case c(3, 17, DType::f32);
+    const Values slope = central_differences(
+        [&](const Values& x) {
+          return inner_product(reference::rms_norm_forward(x, c.weight, epsilon).y, c.dy);
+        },
+        c.x);
+    compare(reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon), slope, {1e-8, 0, 1e-7}, "reference");
+    const auto backend = cpu_backend(1);
+    compare(c.backward(*backend, Write::overwrite), slope, {1e-6, 0, 1e-5}, "operation");
+  }
+
+  void rows_of_zeros_stay_finite() {
+    Case c(4, 33, DType::f32);
+    c.x.assign(c.x.size(), 0.0);
+    const auto backend = cpu_backend(1);
+    QCOMPARE(c.forward(*backend)[0], Values(c.x.size(), 0.0));
+    compare(c.backward(*backend, Write::overwrite),
+            reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon), tolerance_for(DType::f32, 33));
+  }
+
+  void wrong_operands_are_refused() {
+    const auto backend = cpu_backend(1);
+    const Tensor x = backend->allocate({4, 3}, DType::f32);
+    const Tensor y = backend->allocate({4, 3}, DType::f32);
+    const Tensor other = backend->allocate({4, 3}, DType::bf16);
+    const Tensor weight = backend->allocate({3}, DType::f32);
+    const Tensor wide = backend->allocate({4}, DType::f32);
+    const auto refused = [](const std::function<void()>& call) {
+      return throws(call, ErrorCode::invalid_argument);
+    };
+    QVERIFY(refused([&] { backend->rms_norm_forward(x, wide, epsilon, y, wide); }));
+    QVERIFY(refused([&] { backend->rms_norm_forward(x, weight, epsilon, other, wide); }));
+    QVERIFY(refused([&] { backend->rms_norm_forward(x, weight, epsilon, y, weight); }));
+    QVERIFY(refused([&] { backend->rms_norm_forward(wide, weight, epsilon, y, wide); }));
+    QVERIFY(refused([&] { backend->rms_norm_backward(other, x, weight, wide, y, Write::overwrite); }));
+    QVERIFY(refused([&] { backend->rms_norm_backward(x, x, weight, TensorView(), y, Write::overwrite); }));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRmsNorm)
+#include "test_rms_norm.moc"

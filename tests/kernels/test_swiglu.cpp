@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "tests/kernels/kernel_test.h"
+
+using namespace lorikeet;
+using namespace lorikeet::testing;
+
+namespace {
+
+struct Case {
+  Shape shape;
+  DType dtype;
+  Values gate, up, dh;
+  Case(std::int64_t rows, std::int64_t width, DType dtype_)
+      : shape{rows, width},
+        dtype(dtype_),
+        gate(rounded(random_values(rows * width, 1, 3.0), dtype_)),
+        up(rounded(random_values(rows * width, 2), dtype_)),
+        dh(rounded(random_values(rows * width, 3), dtype_)) {}
+
+  Tensor on(Backend& backend, const Values& values) const {
+    return make_tensor(backend, shape, dtype, values);
+  }
+
+  std::vector<Values> run(Backend& backend) const {
+    const Tensor h = make_poisoned(backend, shape, dtype);
+    backend.swiglu_forward(on(backend, gate), on(backend, up), h);
+    const Tensor dgate = make_poisoned(backend, shape, dtype);
+    const Tensor dup = make_poisoned(backend, shape, dtype);
+    const Tensor again = make_poisoned(backend, shape, dtype);
+    backend.swiglu_backward(on(backend, dh), on(backend, gate), on(backend, up), dgate, dup, again);
+    return {read_back(backend, h), read_back(backend, dgate), read_back(backend, dup),
+            read_back(backend, again)};
+  }
+};
+
+}  // namespace
+
+class TestSwiglu : public KernelTest {
+  Q_OBJECT
+ private slots:
+  void forward_and_backward_equal_the_reference_data() { shapes(); }
+  void forward_and_backward_equal_the_reference() {
+    QFETCH(int, rows);
+    QFETCH(int, width);
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case c(rows, width, dtype);
+      check_outputs([&](Backend& backend) { return c.run(backend); },
+                    [&](const std::vector<Values>& got) {
+                      const reference::SwigluGradients want = reference::swiglu_backward(c.dh, c.gate, c.up);
+                      compare(got[0], reference::swiglu_forward(c.gate, c.up), tolerance_for(dtype, 1), "h");
+                      compare(got[1], want.dgate, tolerance_for(dtype, 1), "dgate");
+                      compare(got[2], want.dup, tolerance_for(dtype, 1), "dup");
+                      QCOMPARE(got[3], got[0]);
+                    });
+    }
+  }
+
+  void gradients_may_overwrite_the_inputs_and_h_may_be_left_out() {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      const Case c(5, 37, dtype);
+      const auto backend = cpu_backend(2);
+      const std::vector<Values> want = c.run(*backend);
+      const Tensor gate = c.on(*backend, c.gate);
+      const Tensor up = c.on(*backend, c.up);
+      backend->swiglu_backward(c.on(*backend, c.dh), gate, up, gate, up, TensorView());
+      QCOMPARE(read_back(*backend, gate), want[1]);
+      QCOMPARE(read_back(*backend, up), want[2]);
+    }
+  }
+
+  void backward_equals_finite_differences() {
+    const Case c(2, 9, DType::f32);
+    const auto loss = [&](const Values& gate, const Values& up) {
+      return inner_product(reference::swiglu_forward(gate, up), c.dh);
+    };
+    const Values dgate = central_differences([&](const Values& gate) { return loss(gate, c.up); }, c.gate);
+    const Values dup = central_differences([&](const Values& up) { return loss(c.gate, up); }, c.up);
+    const auto backend = cpu_backend(1);
+    const std::vector<Values> got = c.run(*backend);
+    compare(got[1], dgate, {1e-6, 1e-5, 0}, "dgate");
+    compare(got[2], dup, {1e-6, 1e-5, 0}, "dup");
+  }
+
+  void large_gates_neither_overflow_nor_turn_into_nan() {
+    Case c(1, 8, DType::f32);
+    c.gate = {-1e4, -200, -90, -87, 87, 90, 200, 1e4};
+    c.up = Values(8, 2.0);
+    c.dh = Values(8, 1.0);
+    const auto backend = cpu_backend(1);
+    const std::vector<Values> got = c.run(*backend);
+    const reference::SwigluGradients want = reference::swiglu_backward(c.dh, c.gate, c.up);
+    compare(got[0], reference::swiglu_forward(c.gate, c.up), {1e-30, 1e-6, 0}, "h");
+    compare(got[1], want.dgate, {1e-30, 1e-6, 0}, "dgate");
+    compare(got[2], want.dup, {1e-30, 1e-6, 0}, "dup");
+  }
+
+  void wrong_operands_are_refused() {
+    const auto backend = cpu_backend(1);
+    const Tensor a = backend->allocate({2, 3}, DType::f32);
+    const Tensor wide = backend->allocate({2, 4}, DType::f32);
+    const Tensor other = backend->allocate({2, 3}, DType::bf16);
+    const Tensor half = backend->allocate({2, 3}, DType::f16);
+    const auto refused = [](const std::function<void()>& call) {
+      return throws(call, ErrorCode::invalid_argument);
+    };
+    QVERIFY(refused([&] { backend->swiglu_forward(a, wide, a); }));
+    QVERIFY(refused([&] { backend->swiglu_forward(a, other, a); }));
+    QVERIFY(refused([&] { backend->swiglu_forward(half, half, half); }));
+    QVERIFY(refused([&] { backend->swiglu_backward(wide, a, a, a, a, TensorView()); }));
+    QVERIFY(refused([&] { backend->swiglu_backward(a, a, a, a, a, other); }));
+    QVERIFY(refused([&] { backend->swiglu_backward(a, a, a, TensorView(), a, TensorView()); }));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestSwiglu)
+#include "test_swiglu.moc"
