@@ -59,8 +59,10 @@ void AdapterOptimizer::step(TensorView gradients, const AdamStep& step) {
   for (const auto& part : parts_) {
     numbers.decay_last = part.decay_last;
     const TensorView gradient = gradients.row_range(part.offset, part.parameter.elements());
-    if (part.is_8bit) backend_.adamw_8bit(part.parameter, gradient, part.eight, numbers);
-    else backend_.adamw(part.parameter, gradient, part.m, part.v, numbers);
+    if (part.is_8bit)
+      backend_.adamw_8bit(part.parameter, gradient, part.eight, numbers);
+    else
+      backend_.adamw(part.parameter, gradient, part.m, part.v, numbers);
   }
 }
 

@@ -33,7 +33,7 @@ class AdapterOptimizer {
     TensorView parameter;
     std::int64_t offset = 0;  ///< of its gradient in the block, in numbers
     bool is_8bit = false;
-    bool decay_last = false;   ///< 32-bit state of adamw-8bit: the order of bitsandbytes' CUDA kernels
+    bool decay_last = false;  ///< 32-bit state of adamw-8bit: the order of bitsandbytes' CUDA kernels
     TensorView m, v;
     Adam8bitState eight;
   };

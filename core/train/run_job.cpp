@@ -10,7 +10,7 @@
 
 #include "core/library/base_id.h"
 #include "core/library/library.h"
-#include "core/model/weight_source.h"
+#include "core/model/compute_choice.h"
 #include "core/train/checkpoint.h"
 #include "core/train/prepare.h"
 #include "core/train/process_memory.h"
@@ -26,31 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-DType resolved_compute(const Settings& settings, const Backend& backend) {
-  if (settings.compute == "bf16") {
-    if (!backend.supports(DType::bf16)) {
-      throw Error(ErrorCode::unsupported, "This processor has no bf16 products", "compute",
-                  "Use compute auto or f32");
-    }
-    return DType::bf16;
-  }
-  return settings.compute == "auto" && backend.device().has_bf16 && backend.supports(DType::bf16)
-             ? DType::bf16
-             : DType::f32;
-}
-
-WeightFormat linear_format(const Settings& settings, DType compute) {
-  if (settings.quantization == "nf4") return WeightFormat::nf4;
-  if (settings.quantization == "nf4-single") return WeightFormat::nf4_single;
-  return compute == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
-}
-
-/// Linear stretch of RoPE: only when max-length was set above the context, decided once per run.
-double rope_factor(const ModelSpec& spec, std::int64_t max_length) {
-  return max_length > spec.context ? static_cast<double>(max_length) / static_cast<double>(spec.context)
-                                   : 1.0;
 }
 
 /// One run from loading to its end; the pieces below share its members.
@@ -176,18 +151,12 @@ void Run::with_patience(const std::function<void()>& action) {
 void Run::load() {
   say_state(RunState::loading, "Reads the data");
   job_ = folder_.read_job();
-  const auto source = open_weight_source(job_.model_path);
   spec_ = read_model_spec(job_.model_path);
-  BackendOptions backend_options;
-  backend_options.device = job_.settings.device;
-  backend_options.threads = static_cast<int>(job_.settings.threads);
-  backend_options.memory_limit_bytes =
-      resolved_memory_limit(job_.settings, list_devices().devices.front().memory_free_bytes);
-  backend_ = make_backend(backend_options);
+  backend_ = make_backend_for(job_.settings);
   compute_ = resolved_compute(job_.settings, *backend_);
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
                        options_.stop, [&](std::int64_t) { between()(); });
-  plan_ = make_plan(spec_, data_.shape, job_.settings, backend_options.memory_limit_bytes,
+  plan_ = make_plan(spec_, data_.shape, job_.settings, backend_->budget().limit_bytes(),
                     static_cast<int>(size_of(compute_)));
   if (!plan_.fits) {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
@@ -196,10 +165,9 @@ void Run::load() {
   check_unchanged();
   record_job();
   say_state(RunState::loading, "Loads the base model");
-  const WeightFormat wide = compute_ == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
-  model_ = std::make_unique<BaseModel>(
-      BaseModel::load(*backend_, spec_, *source, linear_format(job_.settings, compute_), wide, options_.stop,
-                      [&](std::uint64_t, std::uint64_t) { between()(); }));
+  model_ = std::make_unique<BaseModel>(load_base_model(*backend_, job_.model_path, spec_, job_.settings,
+                                                       compute_, options_.stop,
+                                                       [&](std::uint64_t, std::uint64_t) { between()(); }));
   adapter_ = std::make_unique<LoraAdapter>(job_.adapter_path.empty()
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
                                                : LoraAdapter::load(*backend_, spec_, job_.adapter_path));
@@ -256,7 +224,7 @@ void Run::record_job() {
   notes_.base_name = spec_.name;
   notes_.run_id = std::filesystem::path(folder_.path()).filename().string();
   notes_.quantization = job_.settings.quantization;
-  notes_.rope_linear_factor = rope_factor(spec_, plan_.max_length);
+  notes_.rope_linear_factor = rope_linear_factor(spec_, plan_.max_length);
 }
 
 void Run::start_or_restore() {

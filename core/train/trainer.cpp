@@ -140,32 +140,7 @@ StepReport Trainer::step(const std::function<void()>& between) {
 
 Evaluation Trainer::evaluate(const std::function<void()>& between) {
   Impl& t = *impl_;
-  const auto& rows = *t.parts.evaluation_rows;
-  BatchLoss total;
-  std::vector<std::int64_t> group;
-  std::int64_t group_tokens = 0;
-  const auto run_group = [&] {
-    const BatchLoss loss = t.transformer.evaluate(make_batch(rows, group), between);
-    total.loss_sum += loss.loss_sum;
-    total.correct += loss.correct;
-    total.trained_tokens += loss.trained_tokens;
-    group.clear();
-    group_tokens = 0;
-  };
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto length = static_cast<std::int64_t>(rows[i].ids.size());
-    if (!group.empty() && group_tokens + length > t.parts.plan.largest_batch) run_group();
-    group.push_back(static_cast<std::int64_t>(i));
-    group_tokens += length;
-  }
-  if (!group.empty()) run_group();
-  Evaluation result;
-  result.tokens = total.trained_tokens;
-  const auto count = static_cast<double>(std::max<std::int64_t>(1, total.trained_tokens));
-  result.loss = total.loss_sum / count;
-  result.perplexity = std::exp(result.loss);
-  result.accuracy = static_cast<double>(total.correct) / count;
-  return result;
+  return evaluate_rows(t.transformer, *t.parts.evaluation_rows, t.parts.plan.largest_batch, between);
 }
 
 void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {

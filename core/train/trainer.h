@@ -11,6 +11,7 @@
 #include "core/data/packing.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/transformer.h"
+#include "core/train/evaluate.h"
 #include "core/train/plan.h"
 #include "core/train/run_folder.h"
 #include "core/train/schedule.h"
@@ -28,13 +29,6 @@ struct StepReport {
   std::int64_t trained_tokens = 0;
   bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
   std::vector<std::int64_t> rows;  ///< row numbers in the file, as trained
-};
-
-struct Evaluation {
-  double loss = 0;  ///< global mean over trained tokens
-  double perplexity = 0;
-  double accuracy = 0;
-  std::int64_t tokens = 0;
 };
 
 /// The training loop's arithmetic. The caller drives it step by step; no thread, no files but in save and

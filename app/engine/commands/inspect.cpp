@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/engine/command.h"
+#include "core/model/inspect.h"
+
+namespace lorikeet {
+namespace {
+
+/// Nested members as "key: value" lines, indented.
+void print_members(const Json& json, const std::string& indent) {
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) {
+      print_text(indent + key + ":\n");
+      print_members(value, indent + "  ");
+    } else if (value.is_array()) {
+      print_text(indent + key + ":" + (value.empty() ? " none\n" : "\n"));
+      for (const auto& item : value)
+        print_text(indent + "  - " + (item.is_string() ? item.get<std::string>() : dump_json(item)) + "\n");
+    } else {
+      print_text(indent + key + ": " + (value.is_string() ? value.get<std::string>() : dump_json(value)) +
+                 "\n");
+    }
+  }
+}
+
+int run_inspect(const CommandContext& context, const std::string& path) {
+  const Json result = inspect_path(absolute_path(path));
+  if (context.json)
+    print_json(result);
+  else
+    print_members(result, "");
+  const bool is_fine = !result.contains("problems") || result["problems"].empty();
+  return is_fine ? exit_done : exit_error;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, CommandContext& context) {
+  CLI::App* command =
+      add_command(app, context, "inspect", "What a file or folder is, and all that is wrong with it");
+  auto path = std::make_shared<std::string>();
+  command->add_option("path", *path, "Model, adapter, run or data set")->required();
+  command->callback(
+      [&context, path] { context.action = [&context, path] { return run_inspect(context, *path); }; });
+}
+
+}  // namespace lorikeet

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/engine/command.h"
+#include "app/engine/run_command.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+/// Leaves a request for a living engine; there is nobody to ask otherwise.
+int request(const CommandContext& context, const std::string& path, ControlRequest what, const char* name) {
+  const RunFolder run = RunFolder::open(absolute_path(path));
+  if (!run.is_alive()) {
+    throw Error(ErrorCode::invalid_argument, "No engine works on this run", run.path(),
+                "Go on with it: lorikeet resume " + run.path());
+  }
+  run.request(what);
+  if (context.json)
+    print_json({{"requested", name}});
+  else
+    print_text(std::string("Asked the engine to ") + name + ".\n");
+  return exit_done;
+}
+
+int resume(const CommandContext& context, const std::string& path) {
+  RunFolder run = RunFolder::open(absolute_path(path));
+  if (run.is_alive()) return request(context, path, ControlRequest::resume, "go on");
+  const RunHistory history = run.read_history();
+  if (history.state == RunState::done && !history.steps.empty() &&
+      history.steps.back().step >= history.total_steps) {
+    throw Error(ErrorCode::invalid_argument, "This run is finished", run.path(),
+                "Train on from its adapter: lorikeet train --adapter " + run.adapter_path());
+  }
+  return run_in_terminal(run, true, context);
+}
+
+}  // namespace
+
+void add_run_control(CLI::App& app, CommandContext& context) {
+  auto path = std::make_shared<std::string>();
+  const auto add = [&](const char* name, const char* help, std::function<int()> action) {
+    CLI::App* command = add_command(app, context, name, help);
+    command->add_option("run", *path, "Folder of the run")->required();
+    command->callback([&context, action] { context.action = action; });
+  };
+  add("resume", "Lift a pause, or go on from the newest checkpoint",
+      [&context, path] { return resume(context, *path); });
+  add("pause", "Ask a run to pause after the step at hand",
+      [&context, path] { return request(context, *path, ControlRequest::pause, "pause"); });
+  add("stop", "Ask a run to stop and keep what it has learnt",
+      [&context, path] { return request(context, *path, ControlRequest::stop, "stop"); });
+}
+
+}  // namespace lorikeet

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/engine/command.h"
+#include "app/engine/run_command.h"
+#include "app/engine/settings_flags.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  std::string model, data, run, adapter, job, name;
+  SettingsFlags settings;
+};
+
+/// Flag, then job file, then default (design.md §6). Paths in a job file are relative to it.
+Job make_job(const TrainOptions& options, const std::string& home) {
+  Job job;
+  if (!options.job.empty()) {
+    job = job_from_json(read_json_file(options.job), options.job);
+    const fs::path folder = fs::path(absolute_path(options.job)).parent_path();
+    for (std::string* path : {&job.model_path, &job.data_path, &job.adapter_path, &job.settings.eval_data}) {
+      if (!path->empty() && fs::path(*path).is_relative() && fs::exists(folder / *path))
+        *path = (folder / *path).string();
+    }
+  }
+  if (!options.model.empty()) job.model_path = options.model;
+  if (!options.data.empty()) job.data_path = options.data;
+  if (!options.adapter.empty()) job.adapter_path = options.adapter;
+  if (!options.name.empty()) job.name = options.name;
+  job.settings = options.settings.apply(job.settings);
+  if (job.model_path.empty()) throw Error(ErrorCode::invalid_argument, "A base model is needed", "--model");
+  if (job.data_path.empty()) throw Error(ErrorCode::invalid_argument, "A data set is needed", "--data");
+  job.model_path = resolve_model(job.model_path, home);
+  job.data_path = absolute_path(job.data_path);
+  if (!fs::exists(job.data_path)) {
+    throw Error(ErrorCode::not_found, "There is no such data set", job.data_path, "Check the path");
+  }
+  if (!job.adapter_path.empty()) job.adapter_path = absolute_path(job.adapter_path);
+  if (!job.settings.eval_data.empty()) job.settings.eval_data = absolute_path(job.settings.eval_data);
+  if (job.name.empty()) job.name = fs::path(job.data_path).stem().string();
+  return job;
+}
+
+int start_training(const CommandContext& context, const TrainOptions& options) {
+  const Job job = make_job(options, context.home);
+  RunFolder run = RunFolder::create(absolute_path(options.run), job);
+  return run_in_terminal(run, false, context);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, CommandContext& context) {
+  CLI::App* command =
+      add_command(app, context, "train", "Train an adapter; everything lies in the run folder afterwards");
+  auto options = std::make_shared<TrainOptions>();
+  command->add_option("--model", options->model, "Folder, GGUF file or name");
+  command->add_option("--data", options->data, "Alpaca JSON or JSONL file");
+  command->add_option("--run", options->run, "Folder of the run, made if it is not there")->required();
+  command->add_option("--adapter", options->adapter, "Go on from this adapter, ours or PEFT's");
+  command->add_option("--job", options->job, "job.json of another run, or a recipe");
+  command->add_option("--name", options->name, "Name for people");
+  options->settings.add_to(*command);
+  command->callback([&context, options] {
+    context.action = [&context, options] { return start_training(context, *options); };
+  });
+}
+
+}  // namespace lorikeet
