@@ -52,6 +52,7 @@ class Trainer {
   std::int64_t total_steps() const;
   std::int64_t tokens_seen() const;
   std::int64_t skipped_steps() const;
+  std::size_t arena_peak_bytes() const;  ///< largest use of the activation arena so far
   TensorView gradients() const;  ///< of the last step, before clipping; laid out as the adapter's parameters
   bool finished() const { return step_number() >= total_steps(); }
 
