@@ -43,7 +43,8 @@ class TestTrainer : public QObject {
     TrainingSetup one(model_, together, rows), other(model_, apart, rows);
     const auto a = losses(one.trainer(), 10), b = losses(other.trainer(), 10);
     QVERIFY2(relative(a[0], b[0]) <= 1e-6, qPrintable(QString::number(relative(a[0], b[0]))));
-    for (std::size_t i = 0; i < a.size(); ++i) QVERIFY2(relative(a[i], b[i]) <= 1e-5, qPrintable(QString::number(i)));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      QVERIFY2(relative(a[i], b[i]) <= 1e-5, qPrintable(QString::number(i)));
     QVERIFY(a.back() < a.front());
   }
 
@@ -94,7 +95,8 @@ class TestTrainer : public QObject {
       }
       const auto loss_at = [&](double step) {
         std::vector<float> moved(start.size());
-        for (std::size_t i = 0; i < start.size(); ++i) moved[i] = static_cast<float>(start[i] + step * direction[i]);
+        for (std::size_t i = 0; i < start.size(); ++i)
+          moved[i] = static_cast<float>(start[i] + step * direction[i]);
         backend.upload(setup.adapter().parameters(), moved.data());
         return transformer.evaluate(batch).loss_sum;
       };
@@ -141,8 +143,10 @@ class TestTrainer : public QObject {
     QTest::addColumn<QString>("optimizer");
     QTest::addColumn<QString>("quantization");
     QTest::addColumn<bool>("packing");
-    QTest::newRow("adamw, unpacked") << "adamw" << "none" << false;
-    QTest::newRow("adamw-8bit, nf4, packed") << "adamw-8bit" << "nf4" << true;
+    QTest::newRow("adamw, unpacked") << "adamw"
+                                     << "none" << false;
+    QTest::newRow("adamw-8bit, nf4, packed") << "adamw-8bit"
+                                             << "nf4" << true;
   }
   void a_restored_run_goes_on_bit_for_bit() {
     QFETCH(QString, optimizer);
@@ -152,7 +156,7 @@ class TestTrainer : public QObject {
     settings.optimizer = optimizer.toStdString();
     settings.quantization = quantization.toStdString();
     settings.packing = packing;
-    settings.rank = 64;   // so that some tensors are large enough for 8-bit state
+    settings.rank = 64;  // so that some tensors are large enough for 8-bit state
     settings.accumulation = 3;
     const auto rows = random_rows(30, 32, 8);
     const std::string saved = fresh(QTest::currentDataTag());
@@ -287,7 +291,8 @@ class TestTrainer : public QObject {
     setup.trainer().step();
     const auto used = static_cast<double>(setup.trainer().arena_peak_bytes());
     const auto planned = static_cast<double>(setup.plan().memory.activations);
-    QVERIFY2(used <= planned && used >= 0.5 * planned, qPrintable(QString("%1 of %2").arg(used).arg(planned)));
+    QVERIFY2(used <= planned && used >= 0.5 * planned,
+             qPrintable(QString("%1 of %2").arg(used).arg(planned)));
   }
 
   void a_run_that_does_not_fit_keeps_fewer_layers_and_learns_the_same() {

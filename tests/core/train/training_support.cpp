@@ -12,8 +12,10 @@ std::vector<TokenRow> random_rows(std::int64_t count, std::int64_t longest, std:
   for (std::int64_t number = 1; number <= count; ++number) {
     TokenRow row;
     row.number = number;
-    const auto length = 4 + static_cast<std::int64_t>(random.next_below(static_cast<std::uint64_t>(longest - 3)));
-    for (std::int64_t t = 0; t < length; ++t) row.ids.push_back(static_cast<TokenId>(3 + random.next_below(250)));
+    const auto length =
+        4 + static_cast<std::int64_t>(random.next_below(static_cast<std::uint64_t>(longest - 3)));
+    for (std::int64_t t = 0; t < length; ++t)
+      row.ids.push_back(static_cast<TokenId>(3 + random.next_below(250)));
     row.targets.assign(row.ids.size(), -1);
     for (std::int64_t t = length / 2; t + 1 < length; ++t) {
       row.targets[static_cast<std::size_t>(t)] = row.ids[static_cast<std::size_t>(t) + 1];
@@ -47,7 +49,8 @@ TrainingSetup::TrainingSetup(const std::string& model_folder, Settings settings,
   model_ = std::make_unique<BaseModel>(load_base_model(*backend_, model_folder, spec, settings, compute));
   adapter_ = std::make_unique<LoraAdapter>(LoraAdapter::create(*backend_, spec, settings));
   const DataShape shape = data_shape(train_, evaluation_, settings, resolved_max_length(settings, spec));
-  plan_ = make_plan(spec, shape, settings, backend_->budget().limit_bytes(), static_cast<int>(size_of(compute)));
+  plan_ =
+      make_plan(spec, shape, settings, backend_->budget().limit_bytes(), static_cast<int>(size_of(compute)));
   Trainer::Parts parts;
   parts.model = model_.get();
   parts.adapter = adapter_.get();

@@ -15,7 +15,8 @@ namespace lorikeet::test {
 /// Rows of random tokens whose second half is trained; lengths between 4 and `longest`.
 std::vector<TokenRow> random_rows(std::int64_t count, std::int64_t longest, std::uint64_t seed);
 
-/// Everything a Trainer needs, on a tiny random model in f32 without quantisation unless the settings say otherwise.
+/// Everything a Trainer needs, on a tiny random model in f32 without quantisation unless the settings say
+/// otherwise.
 class TrainingSetup {
  public:
   TrainingSetup(const std::string& model_folder, Settings settings, std::vector<TokenRow> train,
