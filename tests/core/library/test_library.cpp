@@ -4,6 +4,7 @@
 
 #include <QtTest>
 #include <filesystem>
+#include <set>
 
 #include "core/base/files.h"
 #include "core/library/base_id.h"

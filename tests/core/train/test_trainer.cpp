@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 #include "core/data/packing.h"
 #include "core/train/checkpoint.h"
