@@ -105,6 +105,9 @@ class TestGoldenTokenizers : public QObject {
     QTest::newRow("Mistral v1, sentencepiece") << "mistral"
                                                << "mistral/tokenizer.model.v1"
                                                << "mistral_v1_sentencepiece";
+    QTest::newRow("Llama 2, GGUF") << "tinyllama"
+                                   << "ggml-vocab/ggml-vocab-llama-spm.gguf"
+                                   << "llama2_sentencepiece";
     QTest::newRow("Phi-2") << "phi2"
                            << "phi-2/tokenizer.json"
                            << "";
