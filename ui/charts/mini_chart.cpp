@@ -23,6 +23,9 @@ class MiniChart::Line : public Plot {
     plot()->axisRect()->setMargins(QMargins(40, 0, 0, 0));
     restyle();
   }
+  void formatValues(std::function<QString(double)> format) {
+    setAxisFormat(plot()->yAxis, std::move(format));
+  }
   QCPGraph* graph;
   double end = 1;
 
@@ -87,6 +90,9 @@ void MiniChart::setValueText(const QString& text) {
   setAccessibleName(QStringLiteral("%1: %2").arg(m_name->text(), text));
 }
 
+void MiniChart::setAxisFormat(std::function<QString(double)> format) {
+  m_line->formatValues(std::move(format));
+}
 std::size_t MiniChart::points() const {
   return static_cast<std::size_t>(m_line->graph->dataCount());
 }

@@ -22,6 +22,8 @@ class MiniChart : public QWidget {
   void setEnd(double end);
   /// A value the axis always shows, for example the memory that is there; 0 = none.
   void setCeiling(double ceiling) { m_ceiling = ceiling; }
+  /// How numbers at the y axis are written.
+  void setAxisFormat(std::function<QString(double)> format);
   void setValueText(const QString& text);
   std::size_t points() const;
   void replotNow();

@@ -67,7 +67,8 @@ std::optional<RunSummary> RunStore::Scanner::summarise(const std::string& path, 
   const QFileInfo model(QString::fromStdString(known.job.model_path));
   run.modelPath = model.filePath();
   run.modelName =
-      known.job.base_name.empty() ? model.completeBaseName() : QString::fromStdString(known.job.base_name);
+      known.job.base_name.empty() ? model.fileName() : QString::fromStdString(known.job.base_name);
+  if (run.modelName.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) run.modelName.chop(5);
   run.dataName = QFileInfo(QString::fromStdString(known.job.data_path)).fileName();
   run.name = known.job.name.empty() ? QFileInfo(run.path).fileName() : QString::fromStdString(known.job.name);
   run.state = history.state;

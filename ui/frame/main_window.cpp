@@ -19,6 +19,7 @@
 #include "ui/frame/status_item.h"
 #include "ui/home/home_page.h"
 #include "ui/runs/run_words.h"
+#include "ui/runs/runs_page.h"
 #include "ui/widgets/focus_ring.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/icons.h"
@@ -69,6 +70,10 @@ void MainWindow::makePages() {
   connect(home, &HomePage::chatRequested, this, [this] { showPlace(Place::chat); });
   connect(home, &HomePage::exportRequested, this, [this] { showPlace(Place::publish); });
   connect(home, &HomePage::compareRequested, this, &MainWindow::chatWith);
+  m_runs = new RunsPage(m_context);
+  m_pages[static_cast<std::size_t>(Place::runs)] = m_runs;
+  connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::newTraining);
+  connect(m_runs, &RunsPage::sampleRequested, this, &MainWindow::trainSample);
   for (Page* page : m_pages) {
     if (page) m_stack->addWidget(page);
   }
@@ -83,7 +88,8 @@ void MainWindow::showPlace(Place place) {
   page->shown();
 }
 
-void MainWindow::openRun(const QString&) {
+void MainWindow::openRun(const QString& runPath) {
+  m_runs->openRun(runPath);
   showPlace(Place::runs);
 }
 void MainWindow::newTraining() {

@@ -12,6 +12,7 @@
 namespace lorikeet::ui {
 
 FocusRing::FocusRing(QWidget* window) : QFocusFrame(window), m_window(window) {
+  hide();
   qApp->installEventFilter(this);
 }
 
