@@ -92,6 +92,7 @@ struct TokenisedData {
   std::int64_t cut_rows = 0;          ///< rows that lost tokens
   std::int64_t end_rows = 0;          ///< rows whose last trained token is the format's end token
   std::int64_t longest = 0;           ///< before cutting
+  std::vector<std::int64_t> lengths;  ///< tokens of every row given, before cutting
   std::vector<std::string> warnings;  ///< for example that no row carries an end token
 };
 

@@ -53,6 +53,7 @@ class RowTokeniser {
     const std::vector<bool> trained = trained_flags(text, options_.train_all_tokens);
     const auto limit = static_cast<std::size_t>(options_.max_length);
     data_.longest = std::max(data_.longest, std::ssize(text.ids));
+    data_.lengths.push_back(std::ssize(text.ids));
     const bool long_row = text.ids.size() > limit;
     if (long_row) ++data_.long_rows;
     const std::string count = std::to_string(text.ids.size()), limit_text = std::to_string(limit);

@@ -34,6 +34,9 @@ std::vector<TokenRow> tokenise_part(PreparedData& data, const std::vector<Instru
       tokenise(rows, *data.format, tokenise_options(settings, data.max_length), std::move(stop), progress);
   data.refused.insert(data.refused.end(), part.refused.begin(), part.refused.end());
   data.cut_rows += part.cut_rows;
+  data.long_rows += part.long_rows;
+  data.end_rows += part.end_rows;
+  data.lengths.insert(data.lengths.end(), part.lengths.begin(), part.lengths.end());
   data.longest = std::max(data.longest, part.longest);
   return std::move(part.rows);
 }
@@ -56,35 +59,45 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
       PromptFormat::choose(setting, notes.template_text, system, std::move(tokenizer), spec.eos_ids));
 }
 
-PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
+PreparedData prepare_rows(const InstructionData& source, const InstructionData* evaluation,
+                          std::shared_ptr<const Tokenizer> tokenizer, const ModelSpec& spec,
                           const std::string& adapter_folder, const Settings& settings, std::stop_token stop,
                           const RowsRead& progress) {
   PreparedData data;
-  data.tokenizer = load_tokenizer(model_path);
+  data.tokenizer = std::move(tokenizer);
   data.format = choose_format(spec, settings, adapter_folder, data.tokenizer);
   data.max_length = resolved_max_length(settings, spec);
-  data.source = read_instruction_data(data_path, stop, progress);
-  data.refused = data.source.report.refused;
-  const auto count = static_cast<std::int64_t>(data.source.rows.size());
-  Split split = split_rows(count, settings.eval_data.empty() ? settings.eval_fraction : 0.0, settings.seed);
-  data.train = tokenise_part(data, chosen_rows(data.source.rows, split.train), settings, stop, progress);
-  if (settings.eval_data.empty()) {
-    data.evaluation =
-        tokenise_part(data, chosen_rows(data.source.rows, split.evaluation), settings, stop, progress);
-  } else {
-    data.evaluation_source = read_instruction_data(settings.eval_data, stop, progress);
-    data.evaluation = tokenise_part(data, data.evaluation_source->rows, settings, stop, progress);
-  }
+  data.refused = source.report.refused;
+  const auto count = static_cast<std::int64_t>(source.rows.size());
+  const Split split = split_rows(count, evaluation ? 0.0 : settings.eval_fraction, settings.seed);
+  data.train = tokenise_part(data, chosen_rows(source.rows, split.train), settings, stop, progress);
+  data.evaluation =
+      tokenise_part(data, evaluation ? evaluation->rows : chosen_rows(source.rows, split.evaluation),
+                    settings, stop, progress);
   std::stable_sort(data.refused.begin(), data.refused.end(),
                    [](const RefusedRow& one, const RefusedRow& other) { return one.number < other.number; });
   if (data.train.empty()) {
     const std::string reason = data.refused.empty() ? ""
                                                     : "; row " + std::to_string(data.refused.front().number) +
                                                           ": " + data.refused.front().reason;
-    throw Error(ErrorCode::invalid_argument, "No row is left to train on" + reason, data_path,
+    throw Error(ErrorCode::invalid_argument, "No row is left to train on" + reason, source.path,
                 "Raise max-length, or look at the rows that were refused");
   }
   data.shape = data_shape(data.train, data.evaluation, settings, data.max_length);
+  return data;
+}
+
+PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
+                          const std::string& adapter_folder, const Settings& settings, std::stop_token stop,
+                          const RowsRead& progress) {
+  std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model_path);
+  InstructionData source = read_instruction_data(data_path, stop, progress);
+  std::optional<InstructionData> evaluation;
+  if (!settings.eval_data.empty()) evaluation = read_instruction_data(settings.eval_data, stop, progress);
+  PreparedData data = prepare_rows(source, evaluation ? &*evaluation : nullptr, std::move(tokenizer), spec,
+                                   adapter_folder, settings, stop, progress);
+  data.source = std::move(source);
+  data.evaluation_source = std::move(evaluation);
   return data;
 }
 

@@ -25,7 +25,10 @@ struct PreparedData {
   std::vector<TokenRow> train, evaluation;
   std::vector<RefusedRow> refused;  ///< by reading and by tokenising, in row order
   std::int64_t cut_rows = 0;
-  std::int64_t longest = 0;  ///< tokens, before cutting
+  std::int64_t long_rows = 0;         ///< longer than max-length, whatever was done with them
+  std::int64_t end_rows = 0;          ///< rows whose last trained token is the end token
+  std::int64_t longest = 0;           ///< tokens, before cutting
+  std::vector<std::int64_t> lengths;  ///< tokens of every row read, before cutting
   std::int64_t max_length = 0;
   DataShape shape;
 };
@@ -39,6 +42,13 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
 /// Reads, splits, tokenises and counts. The one path for training, `lorikeet plan` and the wizard.
 /// Throws Error: unreadable or unusable data, no row left after tokenising, cancelled.
 PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
+                          const std::string& adapter_folder, const Settings& settings,
+                          std::stop_token stop = {}, const RowsRead& progress = {});
+
+/// The part of it after reading, for rows that stay in memory while settings change: `source` and
+/// `evaluation` (nullptr unless eval-data names a file) are used and not kept.
+PreparedData prepare_rows(const InstructionData& source, const InstructionData* evaluation,
+                          std::shared_ptr<const Tokenizer> tokenizer, const ModelSpec& spec,
                           const std::string& adapter_folder, const Settings& settings,
                           std::stop_token stop = {}, const RowsRead& progress = {});
 

@@ -63,6 +63,7 @@ class TestTokenise : public QObject {
     QCOMPARE(data.rows[0].ids.back(), 'a');
     QCOMPARE(data.rows[0].trained_tokens, 64 - 11);
     QCOMPARE(data.longest, 80);
+    QCOMPARE(data.lengths, std::vector<std::int64_t>{80});
     QCOMPARE(data.long_rows, 1);
     QCOMPARE(data.cut_rows, 1);
     QCOMPARE(data.end_rows, 0);
