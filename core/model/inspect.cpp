@@ -10,6 +10,7 @@
 #include "core/model/check_model.h"
 #include "core/model/model_files.h"
 #include "core/model/model_spec.h"
+#include "core/model/safetensors.h"
 #include "core/model/weight_source.h"
 #include "core/train/run_folder.h"
 #include "kernels/base/error.h"
@@ -92,7 +93,10 @@ Json inspect_adapter(const std::string& path) {
     report["rank"] = config.rank;
     report["alpha"] = config.alpha;
     report["rslora"] = config.rslora;
-    report["targets"] = config.targets;
+    const ModuleChoice& targets = config.targets;
+    report["targets"] = targets.all_linear         ? Json("all-linear")
+                        : !targets.pattern.empty() ? Json(targets.pattern)
+                                                   : Json(targets.names);
     report["base"] = config.base_name;
   });
   attempt(report, [&] {
@@ -100,11 +104,14 @@ Json inspect_adapter(const std::string& path) {
     report["format"] = notes.format.empty() ? "unknown" : notes.format;
     report["run"] = notes.run_id;
   });
-  std::error_code ignored;
-  if (!fs::exists(path + "/adapter_model.safetensors", ignored)) {
-    report["problems"].push_back(
-        {{"what", "The weights adapter_model.safetensors are missing"}, {"where", path}, {"hint", ""}});
-  }
+  attempt(report, [&] {
+    const SafetensorsFile weights(adapter_weights_path(path));
+    report["tensors"] = weights.tensors().size();
+    if (weights.tensors().empty()) {
+      report["problems"].push_back(
+          {{"what", "The adapter holds no tensors"}, {"where", weights.path()}, {"hint", ""}});
+    }
+  });
   return report;
 }
 
