@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Head and loss: logits (R,V) = h head^T in f32, loss = sum of log(sum exp logits) - logits[target], gradient of the
-// logits g = grad_scale * (softmax - onehot), rounded to the compute type, dh = g head. Rows go in chunks, so that the
-// logits of all rows never exist; a chunk's logits become their gradient in place. Every tile of logits leaves its
-// largest value and its sum of exponentials behind, and each row adds those up in double and in the tiles' order.
+// Head and loss in one pass over the vocabulary, as flash attention does it (Dao et al. 2022): with S = h
+// head^T (f32), loss = lse - S[target], lse = log sum exp S, and dh = grad_scale * (sum over v != target of
+// p_v head_v
+// - (1 - p_target) head_target), p = exp(S - lse).
+// A unit is some rows and a segment of the vocabulary. It goes through the segment in tiles that stay in the
+// cache and keeps for each row the largest logit m so far, the sum of exp(S - m), and sum of exp(S - m)
+// head_v without the target, rescaled when m grows. exp(S - m) is rounded to the compute type for the second
+// product; the target's share, in which p would cancel, is added in f32. Units are put together in order,
+// sums of exponentials in double.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "kernels/cpu/linear_engine.h"
@@ -13,13 +19,18 @@ namespace lorikeet {
 
 namespace {
 
-constexpr std::int64_t chunk_bytes = std::int64_t{48} << 20;  // of logits
-constexpr std::int64_t rows_per_task = 4;
+constexpr std::int64_t chunk_rows = 1024;  // bounds the units' memory
+constexpr std::int64_t block_rows = 256;   // of a unit
+constexpr std::int64_t tile_columns = 128;
+constexpr std::int64_t units_of_chunk = 16;
+constexpr std::int64_t rows_per_task = 8;
 
-struct Statistic {
+/// What a unit knows of a row.
+struct RowState {
+  double sum = 0;  ///< of exp(logit - largest)
   float largest = 0;
-  float sum = 0;          ///< of exp(logit - largest)
-  std::int64_t place = 0; ///< column of the largest
+  float target_logit = 0;  ///< set by the unit that has the target
+  std::int64_t place = 0;  ///< the first column of the largest
 };
 
 struct RowLoss {
@@ -27,33 +38,13 @@ struct RowLoss {
   double correct = 0;
 };
 
-std::int64_t chunk_rows(std::int64_t rows, std::int64_t vocabulary) {
-  const std::int64_t fitting = chunk_bytes / (vocabulary * 4) / 64 * 64;
-  return std::min(rows, std::max<std::int64_t>(64, fitting));
-}
-
-/// What the tiles of a row know together: log of the sum of exponentials, and where the largest logit stands.
-struct Softmax {
-  double lse = 0;
-  std::int64_t place = 0;
-};
-
-Softmax combine(const Statistic* parts, std::int64_t count) {
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < count; ++i) {
-    if (parts[i].largest > parts[best].largest) best = i;
-  }
-  const auto largest = static_cast<double>(parts[best].largest);
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    sum += static_cast<double>(parts[i].sum) * std::exp(static_cast<double>(parts[i].largest) - largest);
-  }
-  return {largest + std::log(sum), parts[best].place};
+std::int64_t parts_of(std::int64_t extent, std::int64_t step) {
+  return (extent + step - 1) / step;
 }
 
 }  // namespace
 
-/// Some rows of a call, and the working memory they use.
+/// Up to chunk_rows rows of a call.
 class LinearEngine::LossChunk {
  public:
   LossChunk(LinearEngine& engine, TensorView h, const Weight& head, TensorView targets, float grad_scale,
@@ -62,27 +53,51 @@ class LinearEngine::LossChunk {
   void run(double* total);
 
  private:
+  struct Unit {
+    std::int64_t index = 0;
+    std::int64_t row = 0, rows = 0;
+    std::int64_t first = 0, last = 0;  ///< columns
+  };
+  struct Buffers {
+    float* logits = nullptr;  ///< (block_rows, tile_columns)
+    void* shares = nullptr;   ///< the same of the product type
+    void* panel = nullptr;    ///< (tile_columns, H) of the product type
+  };
+
   void prepare();
-  void logits_tile(std::int64_t i, TiledProduct::Worker& worker);
-  void finish_row(std::int64_t row);
-  void row_gradient(float* values, std::int32_t target, double lse) const;
+  void prepare_products();
+  Unit unit(std::int64_t index) const;
+  Buffers buffers(int thread) const;
+  void run_unit(const Unit& unit, int thread);
+  void add_row(const Unit& unit, std::int64_t row, std::int64_t column, std::int64_t columns,
+               const Buffers& buffers);
+  void raise_largest(const Unit& unit, std::int64_t row, float top, std::int64_t place);
+  void finish_row(std::int64_t row, int thread);
+  void row_gradient(std::int64_t row, double lse, float target_logit, int thread);
+  void add_target(std::int64_t row, float factor, float* gradient, const Buffers& buffer);
+  float* row_sum(const Unit& unit, std::int64_t row) const {
+    return sums_ + (unit.index * block_rows + row) * width_;
+  }
 
   LinearEngine& engine_;
   const LinearKernels& kernels_;
   const TensorView h_, targets_, dh_;
   const Weight& head_;
   const float grad_scale_;
-  const std::int64_t rows_, vocabulary_;
+  const std::int64_t rows_, vocabulary_, width_;
+  const DType product_;
+  const WeightPanels panels_;
+  std::int64_t blocks_ = 0, segments_ = 0, segment_columns_ = 0;
   Layout layout_;
   OperandPlan operands_;
-  TiledProduct::Spec forward_spec_, backward_spec_;
-  std::int64_t column_tiles_ = 0;
-  std::optional<WorkerMemory> workers_;
+  Operand h_operand_;
+  std::int64_t buffers_at_ = 0, buffer_bytes_ = 0, shares_at_ = 0, panel_at_ = 0;
   char* memory_ = nullptr;
-  float* logits_ = nullptr;
-  Statistic* statistics_ = nullptr;
-  RowLoss* losses_ = nullptr;
-  std::optional<TiledProduct> forward_, backward_;
+  float* sums_ = nullptr;       ///< (units, block_rows, H)
+  RowState* states_ = nullptr;  ///< (units, block_rows)
+  RowLoss* losses_ = nullptr;   ///< (rows)
+  /// By [short block of rows][short tile]: logits, and sums that start or go on.
+  Gemm::Handle logits_products_[2][2], first_products_[2][2], more_products_[2][2];
 };
 
 LinearEngine::LossChunk::LossChunk(LinearEngine& engine, TensorView h, const Weight& head, TensorView targets,
@@ -96,92 +111,218 @@ LinearEngine::LossChunk::LossChunk(LinearEngine& engine, TensorView h, const Wei
       grad_scale_(grad_scale),
       rows_(h.rows()),
       vocabulary_(head.out),
-      operands_(kernels_, h.dtype, engine.product_type(h.dtype), layout_) {
+      width_(head.in),
+      product_(engine.product_type(h.dtype)),
+      panels_(kernels_, head, h.dtype, product_),
+      operands_(kernels_, h.dtype, product_, layout_) {
+  blocks_ = parts_of(rows_, block_rows);
+  const std::int64_t tiles = parts_of(vocabulary_, tile_columns);
+  segment_columns_ = parts_of(tiles, std::max<std::int64_t>(1, units_of_chunk / blocks_)) * tile_columns;
+  segments_ = parts_of(vocabulary_, segment_columns_);
   prepare();
+  prepare_products();
 }
 
 void LinearEngine::LossChunk::prepare() {
   const int h = operands_.add(h_);
-  forward_spec_ = engine_.big_product(rows_, head_, TiledProduct::Side::rows, h_.dtype);
-  forward_spec_.sum_leading = vocabulary_;
-  backward_spec_ = engine_.big_product(rows_, head_, TiledProduct::Side::columns, h_.dtype);
-  column_tiles_ = forward_spec_.grid.column_tiles();
-  const std::int64_t logits = layout_.take(rows_ * vocabulary_ * 4);
-  const std::int64_t statistics = layout_.take(rows_ * column_tiles_ * std::int64_t{sizeof(Statistic)});
+  const auto size = static_cast<std::int64_t>(size_of(product_));
+  const std::int64_t units = blocks_ * segments_;
+  const std::int64_t sums = layout_.take(dh_ ? units * block_rows * width_ * 4 : 0);
+  const std::int64_t states = layout_.take(units * block_rows * std::int64_t{sizeof(RowState)});
   const std::int64_t losses = layout_.take(rows_ * std::int64_t{sizeof(RowLoss)});
-  std::int64_t panel = TiledProduct::panel_bytes(kernels_, forward_spec_);
-  if (dh_) panel = std::max(panel, TiledProduct::panel_bytes(kernels_, backward_spec_));
-  workers_.emplace(layout_, engine_.team_.threads(), panel);
+  Layout of_thread;
+  of_thread.take(block_rows * tile_columns * 4);
+  shares_at_ = of_thread.take(block_rows * tile_columns * size);
+  panel_at_ =
+      of_thread.take(tile_columns * width_ * size);  // the target's row at the end, when all is read in place
+  buffer_bytes_ = of_thread.bytes();
+  buffers_at_ = layout_.take(buffer_bytes_ * engine_.team_.threads());
   memory_ = static_cast<char*>(engine_.scratch_.get(layout_.bytes()));
   operands_.place(memory_);
-  logits_ = reinterpret_cast<float*>(memory_ + logits);
-  statistics_ = reinterpret_cast<Statistic*>(memory_ + statistics);
+  h_operand_ = operands_.operand(h);
+  sums_ = reinterpret_cast<float*>(memory_ + sums);
+  states_ = reinterpret_cast<RowState*>(memory_ + states);
   losses_ = reinterpret_cast<RowLoss*>(memory_ + losses);
-  forward_spec_.x = operands_.operand(h);
-  forward_.emplace(engine_.gemm_, kernels_, forward_spec_);
-  if (!dh_) return;
-  // the gradient of a row lies where its logits lay; in bf16 it fills half of that room
-  backward_spec_.x = {logits_, backward_spec_.product == DType::bf16 ? 2 * vocabulary_ : vocabulary_};
-  backward_.emplace(engine_.gemm_, kernels_, backward_spec_);
 }
 
-void LinearEngine::LossChunk::logits_tile(std::int64_t i, TiledProduct::Worker& worker) {
-  const TileGrid::Tile tile = forward_spec_.grid.tile(i);
-  float* sum = logits_ + tile.row * vocabulary_ + tile.column;
-  forward_->sum_tile(engine_.gemm_, i, worker, sum);
-  const float* bias = head_.bias.view().as<float>();
-  for (std::int64_t row = 0; row < tile.rows; ++row) {
-    float* values = sum + row * vocabulary_;
-    if (bias != nullptr) kernels_.add_scaled(bias + tile.column, 1, values, tile.columns);
-    Statistic& of = statistics_[(tile.row + row) * column_tiles_ + tile.column / forward_spec_.grid.column_step()];
-    kernels_.softmax_statistics(values, tile.columns, &of.largest, &of.place, &of.sum);
-    of.place += tile.column;
+void LinearEngine::LossChunk::prepare_products() {
+  const std::int64_t row_sizes[2] = {std::min(rows_, block_rows), rows_ % block_rows};
+  const std::int64_t column_sizes[2] = {std::min(vocabulary_, tile_columns), vocabulary_ % tile_columns};
+  for (int r = 0; r < 2; ++r) {
+    for (int c = 0; c < 2; ++c) {
+      if (row_sizes[r] == 0 || column_sizes[c] == 0) continue;
+      GemmShape shape;
+      shape.m = row_sizes[r];
+      shape.n = column_sizes[c];
+      shape.k = shape.lda = shape.ldb = width_;
+      shape.ldc = tile_columns;
+      shape.b_transposed = true;
+      shape.input = product_;
+      logits_products_[r][c] = engine_.gemm_.prepare(shape);
+      if (!dh_) continue;
+      shape.n = shape.ldb = shape.ldc = width_;
+      shape.k = column_sizes[c];
+      shape.lda = tile_columns;
+      shape.b_transposed = false;
+      first_products_[r][c] = engine_.gemm_.prepare(shape);
+      shape.accumulate = true;
+      more_products_[r][c] = engine_.gemm_.prepare(shape);
+    }
   }
 }
 
-void LinearEngine::LossChunk::finish_row(std::int64_t row) {
-  const std::int32_t target = targets_.as<std::int32_t>()[row];
-  float* values = logits_ + row * vocabulary_;
-  const Softmax softmax = combine(statistics_ + row * column_tiles_, column_tiles_);
-  losses_[row] = {softmax.lse - static_cast<double>(values[target]), softmax.place == target ? 1.0 : 0.0};
-  if (dh_) row_gradient(values, target, softmax.lse);
+LinearEngine::LossChunk::Unit LinearEngine::LossChunk::unit(std::int64_t index) const {
+  Unit unit;
+  unit.index = index;
+  unit.row = index / segments_ * block_rows;
+  unit.rows = std::min(block_rows, rows_ - unit.row);
+  unit.first = index % segments_ * segment_columns_;
+  unit.last = std::min(vocabulary_, unit.first + segment_columns_);
+  return unit;
 }
 
-void LinearEngine::LossChunk::row_gradient(float* values, std::int32_t target, double lse) const {
-  const double below = static_cast<double>(values[target]) - lse;
-  const auto at_target = static_cast<float>(static_cast<double>(grad_scale_) * std::expm1(below));  // p - 1, exactly
-  const auto lse_rounded = static_cast<float>(lse);
-  if (backward_spec_.product == DType::bf16) {
-    auto* gradient = reinterpret_cast<std::uint16_t*>(values);
-    kernels_.softmax_gradient_bf16(values, lse_rounded, grad_scale_, gradient, vocabulary_);
-    kernels_.f32_to_bf16(&at_target, gradient + target, 1);
+LinearEngine::LossChunk::Buffers LinearEngine::LossChunk::buffers(int thread) const {
+  char* base = memory_ + buffers_at_ + thread * buffer_bytes_;
+  return {reinterpret_cast<float*>(base), base + shares_at_, base + panel_at_};
+}
+
+void LinearEngine::LossChunk::run_unit(const Unit& unit, int thread) {
+  const Buffers buffer = buffers(thread);
+  const int r = unit.rows < std::min(rows_, block_rows) ? 1 : 0;
+  for (std::int64_t row = 0; row < unit.rows; ++row) {
+    states_[unit.index * block_rows + row] = {0, -std::numeric_limits<float>::infinity(), 0, 0};
+  }
+  for (std::int64_t column = unit.first; column < unit.last; column += tile_columns) {
+    const std::int64_t columns = std::min(tile_columns, unit.last - column);
+    const int c = columns < std::min(vocabulary_, tile_columns) ? 1 : 0;
+    const Panel panel = panels_.rows(column, columns, buffer.panel);
+    engine_.gemm_.run(*logits_products_[r][c], thread, h_operand_.at(unit.row, 0, product_), panel.data,
+                      buffer.logits);
+    for (std::int64_t row = 0; row < unit.rows; ++row) add_row(unit, row, column, columns, buffer);
+    if (!dh_) continue;
+    Gemm::Product& product = column == unit.first ? *first_products_[r][c] : *more_products_[r][c];
+    engine_.gemm_.run(product, thread, buffer.shares, panel.data, row_sum(unit, 0));
+  }
+}
+
+/// Takes a row of a tile of logits into the row's state and leaves its shares for the second product.
+void LinearEngine::LossChunk::add_row(const Unit& unit, std::int64_t row, std::int64_t column,
+                                      std::int64_t columns, const Buffers& buffer) {
+  float* logits = buffer.logits + row * tile_columns;
+  if (head_.bias) kernels_.add_scaled(head_.bias.view().as<float>() + column, 1, logits, columns);
+  RowState& state = states_[unit.index * block_rows + row];
+  const float top = kernels_.largest(logits, columns);
+  if (!(top <= state.largest)) {  // NaN too
+    std::int64_t place = 0;
+    while (place + 1 < columns && logits[place] != top) ++place;
+    raise_largest(unit, row, top, column + place);
+  }
+  const std::int64_t target = targets_.as<std::int32_t>()[unit.row + row] - column;
+  const bool has_target = target >= 0 && target < columns;
+  if (has_target) state.target_logit = logits[target];
+  if (!dh_) {
+    state.sum += static_cast<double>(kernels_.sum_of_exponentials(logits, state.largest, columns));
     return;
   }
-  const bool rounded = h_.dtype == DType::bf16;
-  kernels_.softmax_gradient_f32(values, lse_rounded, grad_scale_, rounded, values, vocabulary_);
-  values[target] = at_target;
-  if (rounded) kernels_.round_f32(values + target, values + target, 1);
+  if (product_ == DType::bf16) {
+    std::uint16_t* shares = static_cast<std::uint16_t*>(buffer.shares) + row * tile_columns;
+    state.sum += static_cast<double>(kernels_.exponentials_bf16(logits, state.largest, shares, columns));
+    if (has_target) shares[target] = 0;
+  } else {
+    float* shares = static_cast<float*>(buffer.shares) + row * tile_columns;
+    const bool rounded = h_.dtype == DType::bf16;
+    state.sum +=
+        static_cast<double>(kernels_.exponentials_f32(logits, state.largest, rounded, shares, columns));
+    if (has_target) shares[target] = 0;
+  }
+}
+
+void LinearEngine::LossChunk::raise_largest(const Unit& unit, std::int64_t row, float top,
+                                            std::int64_t place) {
+  RowState& state = states_[unit.index * block_rows + row];
+  const float factor = std::exp(state.largest - top);
+  const bool first = std::isinf(state.largest) && state.largest < 0;
+  state.largest = top;
+  state.place = place;
+  if (first) return;
+  state.sum *= static_cast<double>(factor);
+  if (dh_) kernels_.scale_f32(row_sum(unit, row), factor, row_sum(unit, row), width_);
+}
+
+void LinearEngine::LossChunk::finish_row(std::int64_t row, int thread) {
+  const std::int64_t first_unit = row / block_rows * segments_;
+  const auto state_of = [&](std::int64_t segment) -> const RowState& {
+    return states_[(first_unit + segment) * block_rows + row % block_rows];
+  };
+  std::int64_t best = 0;
+  for (std::int64_t s = 1; s < segments_; ++s) {
+    if (state_of(s).largest > state_of(best).largest) best = s;
+  }
+  const auto largest = static_cast<double>(state_of(best).largest);
+  double sum = 0;
+  for (std::int64_t s = 0; s < segments_; ++s) {
+    sum += state_of(s).sum * std::exp(static_cast<double>(state_of(s).largest) - largest);
+  }
+  const double lse = largest + std::log(sum);
+  const std::int64_t target = targets_.as<std::int32_t>()[row];
+  const float target_logit = state_of(target / segment_columns_).target_logit;
+  losses_[row] = {lse - static_cast<double>(target_logit), state_of(best).place == target ? 1.0 : 0.0};
+  if (dh_) row_gradient(row, lse, target_logit, thread);
+}
+
+void LinearEngine::LossChunk::row_gradient(std::int64_t row, double lse, float target_logit, int thread) {
+  const Buffers buffer = buffers(thread);
+  float* gradient = row_sum(unit(row / block_rows * segments_), row % block_rows);
+  for (std::int64_t s = 0; s < segments_; ++s) {
+    const Unit of = unit(row / block_rows * segments_ + s);
+    const RowState& state = states_[of.index * block_rows + row % block_rows];
+    const auto factor = static_cast<float>(static_cast<double>(grad_scale_) *
+                                           std::exp(static_cast<double>(state.largest) - lse));
+    const float* part = row_sum(of, row % block_rows);
+    if (s == 0) {
+      kernels_.scale_f32(part, factor, gradient, width_);
+    } else {
+      kernels_.add_scaled(part, factor, gradient, width_);
+    }
+  }
+  const double below = std::expm1(static_cast<double>(target_logit) - lse);  // p - 1
+  add_target(row, static_cast<float>(static_cast<double>(grad_scale_) * below), gradient, buffer);
+  if (dh_.dtype == DType::bf16) {
+    kernels_.f32_to_bf16(gradient, dh_.as<std::uint16_t>() + row * width_, width_);
+  } else {
+    kernels_.scale_f32(gradient, 1, dh_.as<float>() + row * width_, width_);
+  }
+}
+
+/// gradient += factor * head_target.
+void LinearEngine::LossChunk::add_target(std::int64_t row, float factor, float* gradient,
+                                         const Buffers& buffer) {
+  const Panel target = panels_.rows(targets_.as<std::int32_t>()[row], 1, buffer.panel);
+  if (product_ == DType::f32) {
+    kernels_.add_scaled(static_cast<const float*>(target.data), factor, gradient, width_);
+    return;
+  }
+  const auto* values = static_cast<const std::uint16_t*>(target.data);
+  constexpr std::int64_t step = block_rows * tile_columns;  // what the buffer of logits holds
+  for (std::int64_t i = 0; i < width_; i += step) {
+    const std::int64_t n = std::min(step, width_ - i);
+    kernels_.bf16_to_f32(values + i, buffer.logits, n);
+    kernels_.add_scaled(buffer.logits, factor, gradient + i, n);
+  }
 }
 
 void LinearEngine::LossChunk::run(double* total) {
   Team& team = engine_.team_;
   team.run(true, [&](int thread) {
-    TiledProduct::Worker worker = workers_->worker(memory_, thread);
     if (!operands_.empty()) {
       team.share(0, operands_.pieces(), [&](std::int64_t i) { operands_.convert(i); });
       team.barrier();
     }
-    team.share(1, forward_->count(), [&](std::int64_t i) { logits_tile(i, worker); });
+    team.share(1, blocks_ * segments_, [&](std::int64_t i) { run_unit(unit(i), thread); });
     team.barrier();
-    team.share(2, (rows_ + rows_per_task - 1) / rows_per_task, [&](std::int64_t i) {
+    team.share(2, parts_of(rows_, rows_per_task), [&](std::int64_t i) {
       const std::int64_t last = std::min(rows_, (i + 1) * rows_per_task);
-      for (std::int64_t row = i * rows_per_task; row < last; ++row) finish_row(row);
-    });
-    if (!backward_) return;
-    team.barrier();
-    worker.held = -1;
-    team.share(3, backward_->count(), [&](std::int64_t i) {
-      backward_->make_tile(engine_.gemm_, i, worker, nullptr, false, dh_);
+      for (std::int64_t row = i * rows_per_task; row < last; ++row) finish_row(row, thread);
     });
   });
   engine_.gemm_.check();
@@ -194,35 +335,12 @@ void LinearEngine::LossChunk::run(double* total) {
 void LinearEngine::cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
                                  TensorView sums, TensorView dh) {
   const std::int64_t rows = h.rows();
-  const std::int64_t step = chunk_rows(rows, head.out);
-  for (std::int64_t first = 0; first < rows; first += step) {
-    const std::int64_t count = std::min(step, rows - first);
+  for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - first);
     LossChunk chunk(*this, h.row_range(first, count), head, targets.row_range(first, count), grad_scale,
                     dh ? dh.row_range(first, count) : TensorView{});
     chunk.run(sums.as<double>());
   }
-}
-
-void LinearEngine::logits(TensorView h, const Weight& head, TensorView logits) {
-  Layout layout;
-  OperandPlan operands(kernels_, h.dtype, product_type(h.dtype), layout);
-  const int h_operand = operands.add(h);
-  TiledProduct::Spec product = big_product(h.rows(), head, TiledProduct::Side::rows, h.dtype);
-  const WorkerMemory workers(layout, team_.threads(), TiledProduct::panel_bytes(kernels_, product));
-  void* memory = scratch_.get(layout.bytes());
-  operands.place(memory);
-  product.x = operands.operand(h_operand);
-  const TiledProduct tiles(gemm_, kernels_, product);
-  const float* bias = head.bias.view().as<float>();
-  team_.run(true, [&](int thread) {
-    TiledProduct::Worker worker = workers.worker(memory, thread);
-    if (!operands.empty()) {
-      team_.share(0, operands.pieces(), [&](std::int64_t i) { operands.convert(i); });
-      team_.barrier();
-    }
-    team_.share(1, tiles.count(), [&](std::int64_t i) { tiles.make_tile(gemm_, i, worker, bias, false, logits); });
-  });
-  gemm_.check();
 }
 
 }  // namespace lorikeet

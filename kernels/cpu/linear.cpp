@@ -16,13 +16,20 @@ void check_weight(const Weight& weight, const char* name) {
   const std::int64_t elements = weight.out * weight.in;
   const std::int64_t blocks = nf4_blocks(elements);
   switch (weight.format) {
-    case WeightFormat::f32: check_tensor(weight.values, DType::f32, {weight.out, weight.in}, name, "weight"); break;
-    case WeightFormat::bf16: check_tensor(weight.values, DType::bf16, {weight.out, weight.in}, name, "weight"); break;
-    case WeightFormat::f16: check_tensor(weight.values, DType::f16, {weight.out, weight.in}, name, "weight"); break;
+    case WeightFormat::f32:
+      check_tensor(weight.values, DType::f32, {weight.out, weight.in}, name, "weight");
+      break;
+    case WeightFormat::bf16:
+      check_tensor(weight.values, DType::bf16, {weight.out, weight.in}, name, "weight");
+      break;
+    case WeightFormat::f16:
+      check_tensor(weight.values, DType::f16, {weight.out, weight.in}, name, "weight");
+      break;
     case WeightFormat::nf4:
       check_tensor(weight.values, DType::u8, {(elements + 1) / 2}, name, "weight codes");
       check_tensor(weight.absmax, DType::u8, {blocks}, name, "weight absmax");
-      check_tensor(weight.nested_absmax, DType::f32, {nf4_nested_blocks(blocks)}, name, "weight nested absmax");
+      check_tensor(weight.nested_absmax, DType::f32, {nf4_nested_blocks(blocks)}, name,
+                   "weight nested absmax");
       break;
     case WeightFormat::nf4_single:
       check_tensor(weight.values, DType::u8, {(elements + 1) / 2}, name, "weight codes");
@@ -32,7 +39,8 @@ void check_weight(const Weight& weight, const char* name) {
   if (weight.bias) check_tensor(weight.bias, DType::f32, {weight.out}, name, "bias");
 }
 
-void check_branch(const LoraTerm& term, const Weight& weight, std::int64_t rows, DType compute, const char* name) {
+void check_branch(const LoraTerm& term, const Weight& weight, std::int64_t rows, DType compute,
+                  const char* name) {
   check(term.a.shape.rank() == 2 && term.a.rows() > 0, name, "A is not a matrix with rows");
   const std::int64_t rank = term.a.rows();
   check_tensor(term.a, DType::f32, {rank, weight.in}, name, "A");
@@ -52,8 +60,8 @@ CpuBackend::LinearState& CpuBackend::linear() {
   return *linear_;
 }
 
-void CpuBackend::linear_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
-                                Write write) {
+void CpuBackend::linear_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora,
+                                TensorView y, Write write) {
   constexpr const char* name = "linear_forward";
   check_matrix(x, name, "x");
   check_weight(weight, name);

@@ -27,8 +27,8 @@ void LinearEngine::backward(TensorView dy, TensorView x, const Weight& weight, c
   const int dy_operand = operands.add(dy);
   BranchPlan plan;
   if (lora != nullptr) {
-    plan = {operands.add(x), operands.add(lora->a), operands.add(lora->b, lora->scale), operands.add(lora->xa),
-            operands.add_room(rows, lora->a.rows())};
+    plan = {operands.add(x), operands.add(lora->a), operands.add(lora->b, lora->scale),
+            operands.add(lora->xa), operands.add_room(rows, lora->a.rows())};
   }
   TiledProduct::Spec spec = big_product(rows, weight, TiledProduct::Side::columns, dy.dtype);
   const std::int64_t panel_bytes = dx ? TiledProduct::panel_bytes(kernels_, spec) : 0;
@@ -45,15 +45,16 @@ void LinearEngine::backward(TensorView dy, TensorView x, const Weight& weight, c
     const std::int64_t rank = lora->a.rows();
     const Operand u = operands.operand(plan.u);
     if (dx) tiles->add_term(gemm_, u, operands.operand(plan.a), rank, false);
-    shrink.emplace(gemm_, kernels_,
-                        RankProduct::Spec{rows, rank, weight.out, spec.x, operands.operand(plan.b), u, false, {},
-                                          dy.dtype, product});
+    shrink.emplace(
+        gemm_, kernels_,
+        RankProduct::Spec{
+            rows, rank, weight.out, spec.x, operands.operand(plan.b), u, false, {}, dy.dtype, product});
     factors.emplace_back(gemm_, kernels_,
                          FactorGradient::Spec{rows, rank, weight.in, u, operands.operand(plan.x), 1, product,
                                               gradient->a.as<float>()});
     factors.emplace_back(gemm_, kernels_,
-                         FactorGradient::Spec{rows, weight.out, rank, spec.x, operands.operand(plan.xa), lora->scale,
-                                              product, gradient->b.as<float>()});
+                         FactorGradient::Spec{rows, weight.out, rank, spec.x, operands.operand(plan.xa),
+                                              lora->scale, product, gradient->b.as<float>()});
   }
 
   team_.run(true, [&](int thread) {

@@ -12,14 +12,18 @@ constexpr std::int64_t piece_elements = 1 << 14;
 }  // namespace
 
 LinearEngine::LinearEngine(Backend& backend, Isa isa, int threads)
-    : isa_(isa), kernels_(linear_kernels(isa)), team_(threads), gemm_(backend, isa, threads), scratch_(backend) {}
+    : isa_(isa),
+      kernels_(linear_kernels(isa)),
+      team_(threads),
+      gemm_(backend, isa, threads),
+      scratch_(backend) {}
 
 DType LinearEngine::product_type(DType compute) const {
   return compute == DType::bf16 && isa_ == Isa::avx512_bf16 ? DType::bf16 : DType::f32;
 }
 
 TiledProduct::Spec LinearEngine::big_product(std::int64_t rows, const Weight& weight, TiledProduct::Side side,
-                                      DType compute) const {
+                                             DType compute) const {
   TiledProduct::Spec spec;
   spec.grid = TileGrid::for_weights(rows, side == TiledProduct::Side::rows ? weight.out : weight.in);
   spec.weight = &weight;
@@ -49,7 +53,8 @@ int OperandPlan::add(TensorView from, float factor) {
   entry.from = from;
   entry.factor = factor;
   entry.columns = from.columns();
-  const bool exact = product_ == DType::bf16 || compute_ == DType::f32;  // nothing to round in the stored type
+  const bool exact =
+      product_ == DType::bf16 || compute_ == DType::f32;  // nothing to round in the stored type
   if (from.dtype != product_ || factor != 1 || !exact) {
     entry.offset = layout_.take(from.elements() * static_cast<std::int64_t>(size_of(product_)));
     entry.first_piece = pieces_;

@@ -15,16 +15,16 @@ namespace lorikeet {
 
 /// Linear layers and the head on the processor. Operands are checked by CpuBackend before.
 ///
-/// Every operation is a few phases of one team: operands are brought into the product type, products through the rank
-/// are made, then the tiles of the big product. The product type is bf16 where the compute type is bf16 and the
-/// processor multiplies bf16, else f32 (of values rounded to the compute type).
+/// Every operation is a few phases of one team: operands are brought into the product type, products through
+/// the rank are made, then the tiles of the big product. The product type is bf16 where the compute type is
+/// bf16 and the processor multiplies bf16, else f32 (of values rounded to the compute type).
 class LinearEngine {
  public:
   LinearEngine(Backend& backend, Isa isa, int threads);
 
   void forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y, Write write);
-  void backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora, const LoraGradient* gradient,
-                TensorView dx, Write write);
+  void backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora,
+                const LoraGradient* gradient, TensorView dx, Write write);
   void cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale, TensorView sums,
                      TensorView dh);
   void logits(TensorView h, const Weight& head, TensorView logits);
@@ -34,7 +34,8 @@ class LinearEngine {
 
   DType product_type(DType compute) const;
   /// A big product of `rows` rows with a weight, whose x has still to be placed.
-  TiledProduct::Spec big_product(std::int64_t rows, const Weight& weight, TiledProduct::Side side, DType compute) const;
+  TiledProduct::Spec big_product(std::int64_t rows, const Weight& weight, TiledProduct::Side side,
+                                 DType compute) const;
 
   const Isa isa_;
   const LinearKernels& kernels_;
@@ -72,8 +73,8 @@ class WorkerMemory {
   std::int64_t panel_bytes_, tile_offset_, panel_offset_;
 };
 
-/// Brings operands of one call into the product type: in place when they already have it, else as copies in the call's
-/// working memory that the first phase fills.
+/// Brings operands of one call into the product type: in place when they already have it, else as copies in
+/// the call's working memory that the first phase fills.
 class OperandPlan {
  public:
   OperandPlan(const LinearKernels& kernels, DType compute, DType product, Layout& layout)
@@ -81,23 +82,23 @@ class OperandPlan {
 
   /// A tensor of the compute type or f32, rounded to the compute type after multiplication with `factor`.
   int add(TensorView from, float factor = 1);
-  /// Room for an operand that a later phase computes: (rows, columns) of the product type. With `stored` of the product
-  /// type already, that is the room.
+  /// Room for an operand that a later phase computes: (rows, columns) of the product type. With `stored` of
+  /// the product type already, that is the room.
   int add_room(std::int64_t rows, std::int64_t columns, TensorView stored = {});
   /// Once the working memory is there.
   void place(void* memory) { memory_ = static_cast<char*>(memory); }
 
   Operand operand(int index) const;
-  bool empty() const { return pieces_ == 0; }   ///< nothing to convert
+  bool empty() const { return pieces_ == 0; }  ///< nothing to convert
   std::int64_t pieces() const { return pieces_; }
-  void convert(std::int64_t piece) const;       ///< one task of the first phase
+  void convert(std::int64_t piece) const;  ///< one task of the first phase
 
  private:
   struct Entry {
     TensorView from;
     float factor = 1;
     std::int64_t columns = 0;
-    std::int64_t offset = -1;                   ///< in the working memory; -1 = in place
+    std::int64_t offset = -1;  ///< in the working memory; -1 = in place
     std::int64_t first_piece = 0, pieces = 0;
   };
   void convert_range(const Entry& entry, std::int64_t first, std::int64_t count) const;

@@ -7,6 +7,14 @@
 
 namespace lorikeet {
 
+/// Whole blocks of NF4 codes, row by row.
+struct Nf4Rows {
+  const std::uint8_t* packed;
+  std::int64_t stride;  ///< bytes from row to row
+  const float* absmax;  ///< decoded, (rows,blocks)
+  std::int64_t rows, blocks;
+};
+
 /// The inner loops of linear layers and of the loss: one table per instruction set. bf16 and f16 values are
 /// given as their bits. The files behind it are compiled with the instruction set's flags and hold nothing
 /// else.
@@ -19,11 +27,14 @@ struct LinearKernels {
   /// to = from * factor, and the same rounded or stored as bf16.
   void (*scale_f32)(const float* from, float factor, float* to, std::int64_t n);
 
-  /// --- NF4: `blocks` whole blocks of 64, absmax decoded, to f32 (rounded to bf16 when asked) or to bf16 ---
-  void (*nf4_to_f32)(const std::uint8_t* packed, const float* absmax, std::int64_t blocks, bool rounded,
-                     float* to);
-  void (*nf4_to_bf16)(const std::uint8_t* packed, const float* absmax, std::int64_t blocks,
-                      std::uint16_t* to);
+  /// --- NF4: whole blocks of 64 ---
+  /// out[i] = map[codes[i]] * nested_absmax + offset, for blocks that share one nested absmax.
+  void (*decode_absmax)(const std::uint8_t* codes, const float* map, float nested_absmax, float offset,
+                        float* out, std::int64_t n);
+  /// Each of `rows` rows has `blocks` blocks; their codes are `stride` bytes apart, their values in `to`
+  /// `leading` elements. absmax (rows,blocks) is decoded. To f32, rounded to bf16 when asked, or to bf16.
+  void (*nf4_to_f32)(const Nf4Rows& from, bool rounded, float* to, std::int64_t leading);
+  void (*nf4_to_bf16)(const Nf4Rows& from, std::uint16_t* to, std::int64_t leading);
 
   /// --- The end of a product: y = sum [+ bias] [+ y] over n columns; bias may be null ---
   void (*finish_f32)(const float* sum, const float* bias, bool accumulate, float* y, std::int64_t n);
@@ -31,15 +42,12 @@ struct LinearKernels {
   /// y += factor * x.
   void (*add_scaled)(const float* x, float factor, float* y, std::int64_t n);
 
-  /// --- Softmax over pieces of a row ---
-  /// Largest of n >= 1 values, the first place it stands, and sum of exp(value - largest).
-  void (*softmax_statistics)(const float* logits, std::int64_t n, float* largest, std::int64_t* place,
-                             float* sum);
-  /// to = factor * exp(logits - lse), as f32 (rounded when asked) or bf16; `to` may be the logits themselves.
-  void (*softmax_gradient_f32)(const float* logits, float lse, float factor, bool rounded, float* to,
-                               std::int64_t n);
-  void (*softmax_gradient_bf16)(const float* logits, float lse, float factor, std::uint16_t* to,
-                                std::int64_t n);
+  /// --- Softmax over pieces of a row; arguments far below `largest` count as exp(-87) ---
+  float (*largest)(const float* logits, std::int64_t n);  ///< n >= 1; NaN when the first is
+  /// Sum of exp(logits - largest), and the exponentials themselves, rounded to bf16 after they were added.
+  float (*sum_of_exponentials)(const float* logits, float largest, std::int64_t n);
+  float (*exponentials_f32)(const float* logits, float largest, bool rounded, float* to, std::int64_t n);
+  float (*exponentials_bf16)(const float* logits, float largest, std::uint16_t* to, std::int64_t n);
 };
 
 const LinearKernels& linear_kernels(Isa isa);

@@ -16,9 +16,9 @@ class RankProduct {
  public:
   struct Spec {
     std::int64_t rows = 0, rank = 0, depth = 0;
-    Operand left, right, out;     ///< out of the product type
+    Operand left, right, out;  ///< out of the product type
     bool right_transposed = false;
-    TensorView stored;            ///< also written in the compute type when its memory is not out's
+    TensorView stored;  ///< also written in the compute type when its memory is not out's
     DType compute = DType::f32, product = DType::f32;
   };
   RankProduct(Gemm& gemm, const LinearKernels& kernels, const Spec& spec);
@@ -37,9 +37,9 @@ class RankProduct {
 class FactorGradient {
  public:
   struct Spec {
-    std::int64_t rows = 0;                 ///< M
-    std::int64_t out = 0, in = 0;          ///< of the factor
-    Operand left, right;                   ///< (M,out) and (M,in)
+    std::int64_t rows = 0;         ///< M
+    std::int64_t out = 0, in = 0;  ///< of the factor
+    Operand left, right;           ///< (M,out) and (M,in)
     float scale = 1;
     DType product = DType::f32;
     float* gradient = nullptr;

@@ -10,7 +10,9 @@ namespace {
 constexpr std::int64_t weight_rows_step = 256;
 constexpr std::int64_t enough_tiles = 32;
 
-std::int64_t tiles_of(std::int64_t extent, std::int64_t step) { return (extent + step - 1) / step; }
+std::int64_t tiles_of(std::int64_t extent, std::int64_t step) {
+  return (extent + step - 1) / step;
+}
 
 }  // namespace
 
@@ -48,7 +50,9 @@ GridProducts::GridProducts(Gemm& gemm, const TileGrid& grid, GemmShape shape)
   }
 }
 
-Gemm::Product& GridProducts::of(const TileGrid::Tile& tile) const { return *products_[index(tile)]; }
+Gemm::Product& GridProducts::of(const TileGrid::Tile& tile) const {
+  return *products_[index(tile)];
+}
 
 std::size_t GridProducts::index(const TileGrid::Tile& tile) const {
   return (tile.rows == row_step_ ? 0U : 2U) + (tile.columns == column_step_ ? 0U : 1U);
@@ -67,7 +71,8 @@ TiledProduct::TiledProduct(Gemm& gemm, const LinearKernels& kernels, const Spec&
   products_ = GridProducts(gemm, spec.grid, shape);
 }
 
-void TiledProduct::add_term(Gemm& gemm, Operand left, Operand right, std::int64_t depth, bool right_transposed) {
+void TiledProduct::add_term(Gemm& gemm, Operand left, Operand right, std::int64_t depth,
+                            bool right_transposed) {
   GemmShape shape;
   shape.k = depth;
   shape.lda = left.leading;

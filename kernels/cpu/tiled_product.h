@@ -14,8 +14,8 @@ namespace lorikeet {
 /// Floats that hold the sums of any tile: 256 x 128 of the big products, 192 x 192 of gradients.
 constexpr std::int64_t tile_floats = 192 * 192;
 
-/// A grid of tiles over an output (rows, columns). Tile sizes follow from the shape alone, so results do not depend on
-/// the team.
+/// A grid of tiles over an output (rows, columns). Tile sizes follow from the shape alone, so results do not
+/// depend on the team.
 class TileGrid {
  public:
   struct Tile {
@@ -23,7 +23,8 @@ class TileGrid {
   };
   TileGrid() = default;
   TileGrid(std::int64_t rows, std::int64_t columns, std::int64_t row_step, std::int64_t column_step);
-  /// Steps for products with weights: tiles stay in the second-level cache, and there are enough of them for a team.
+  /// Steps for products with weights: tiles stay in the second-level cache, and there are enough of them for
+  /// a team.
   static TileGrid for_weights(std::int64_t rows, std::int64_t columns);
 
   std::int64_t count() const { return row_tiles_ * column_tiles_; }
@@ -64,14 +65,14 @@ struct Operand {
   }
 };
 
-/// Sums of products over the tiles of one output: y (M,N) = x W^T or x W, plus products through a rank, [+ bias] [+ y].
-/// A tile's sum is made in f32 and rounded once.
+/// Sums of products over the tiles of one output: y (M,N) = x W^T or x W, plus products through a rank, [+
+/// bias] [+ y]. A tile's sum is made in f32 and rounded once.
 class TiledProduct {
  public:
   enum class Side { rows, columns };  ///< x W^T reads rows of W, x W reads columns
 
   struct Spec {
-    TileGrid grid;                 ///< over y
+    TileGrid grid;  ///< over y
     const Weight* weight = nullptr;
     Side side = Side::rows;
     DType compute = DType::f32;
@@ -98,7 +99,8 @@ class TiledProduct {
   /// Adds up tile i in `sum`.
   TileGrid::Tile sum_tile(Gemm& gemm, std::int64_t i, Worker& worker, float* sum) const;
   /// Makes tile i of y (M,N), in the compute type.
-  void make_tile(Gemm& gemm, std::int64_t i, Worker& worker, const float* bias, bool accumulate, TensorView y) const;
+  void make_tile(Gemm& gemm, std::int64_t i, Worker& worker, const float* bias, bool accumulate,
+                 TensorView y) const;
 
  private:
   struct Term {

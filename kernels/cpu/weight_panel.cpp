@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/dynamic_map.h"
 #include "kernels/nf4.h"
 
 namespace lorikeet {
@@ -39,9 +40,14 @@ Panel WeightPanels::rows(std::int64_t first, std::int64_t count, void* buffer) c
   return {buffer, width};
 }
 
-Panel WeightPanels::columns(std::int64_t first, std::int64_t count, std::int64_t leading, void* buffer) const {
+Panel WeightPanels::columns(std::int64_t first, std::int64_t count, std::int64_t leading,
+                            void* buffer) const {
   const std::int64_t width = weight_.in;
   if (direct_) return {advance(weight_.values.view().data, first), width};
+  if (is_nf4(weight_) && width % nf4_block == 0 && first % nf4_block == 0 && count % nf4_block == 0) {
+    expand_blocks(first / nf4_block, weight_.out, width / nf4_block, count / nf4_block, buffer, leading);
+    return {buffer, leading};
+  }
   for (std::int64_t row = 0; row < weight_.out; ++row) {
     expand(row * width + first, count, advance(buffer, row * leading));
   }
@@ -83,48 +89,77 @@ void WeightPanels::expand_half(std::int64_t first, std::int64_t count, void* to)
 void WeightPanels::expand_nf4(std::int64_t first, std::int64_t count, void* to) const {
   const std::int64_t last = first + count;
   for (std::int64_t at = first; at < last;) {
-    const std::int64_t block = at / nf4_block;
-    const std::int64_t whole = at % nf4_block == 0 ? (last - at) / nf4_block : 0;
-    if (whole > 0) {
-      expand_blocks(block, whole, advance(to, at - first));
-      at += whole * nf4_block;
-      continue;
+    std::int64_t n = at % nf4_block == 0 ? (last - at) / nf4_block * nf4_block : 0;
+    if (n > 0) {
+      expand_blocks(at / nf4_block, 1, 0, n / nf4_block, advance(to, at - first), 0);
+    } else {
+      n = std::min(nf4_block - at % nf4_block, last - at);
+      expand_part_of_block(at, n, advance(to, at - first));
     }
-    alignas(64) float values[nf4_block];
-    const std::int64_t skipped = at - block * nf4_block;
-    const std::int64_t n = std::min(nf4_block - skipped, last - at);
-    if (weight_.out * weight_.in >= (block + 1) * nf4_block) {
-      expand_blocks(block, 1, values);
-    } else {  // the last block of the tensor may be short, and so are its bytes
-      std::uint8_t bytes[nf4_block / 2] = {};
-      const std::int64_t left = weight_.out * weight_.in - block * nf4_block;
-      std::memcpy(bytes, weight_.values.view().as<std::uint8_t>() + block * nf4_block / 2,
-                  static_cast<std::size_t>((left + 1) / 2));
-      expand_bytes(bytes, block, 1, values);
-    }
-    std::memcpy(advance(to, at - first), advance(values, skipped), static_cast<std::size_t>(n) * size_of(product_));
     at += n;
   }
 }
 
-void WeightPanels::expand_blocks(std::int64_t block, std::int64_t blocks, void* to) const {
-  for (std::int64_t i = 0; i < blocks; i += piece_blocks) {
-    expand_bytes(weight_.values.view().as<std::uint8_t>() + (block + i) * nf4_block / 2, block + i,
-                 std::min(piece_blocks, blocks - i), advance(to, i * nf4_block));
+void WeightPanels::expand_part_of_block(std::int64_t first, std::int64_t count, void* to) const {
+  const std::int64_t block = first / nf4_block;
+  const std::int64_t elements = std::min(nf4_block, weight_.out * weight_.in - block * nf4_block);
+  std::uint8_t bytes[nf4_block / 2] = {};  // the last block of the tensor may be short, and so are its bytes
+  std::memcpy(bytes, weight_.values.view().as<std::uint8_t>() + block * nf4_block / 2,
+              static_cast<std::size_t>((elements + 1) / 2));
+  float absmax = 0;
+  decode_absmax(block, 1, &absmax);
+  alignas(64) float values[nf4_block];
+  expand_codes({bytes, 0, &absmax, 1, 1}, values, 0);
+  std::memcpy(to, advance(values, first - block * nf4_block),
+              static_cast<std::size_t>(count) * size_of(product_));
+}
+
+void WeightPanels::expand_blocks(std::int64_t block, std::int64_t rows, std::int64_t row_blocks,
+                                 std::int64_t blocks, void* to, std::int64_t leading) const {
+  const std::uint8_t* packed = weight_.values.view().as<std::uint8_t>() + block * nf4_block / 2;
+  const std::int64_t stride = row_blocks * nf4_block / 2;
+  if (rows > 1 && blocks > piece_blocks) {  // not made by tiles, which are narrower
+    for (std::int64_t row = 0; row < rows; ++row) {
+      expand_blocks(block + row * row_blocks, 1, 0, blocks, advance(to, row * leading), 0);
+    }
+    return;
+  }
+  float absmax[piece_blocks];
+  const std::int64_t row_step = std::max<std::int64_t>(1, piece_blocks / blocks);
+  const std::int64_t block_step = std::min(piece_blocks, blocks);
+  for (std::int64_t row = 0; row < rows; row += row_step) {
+    const std::int64_t row_count = std::min(row_step, rows - row);
+    for (std::int64_t i = 0; i < blocks; i += block_step) {
+      const std::int64_t count = std::min(block_step, blocks - i);
+      for (std::int64_t r = 0; r < row_count; ++r) {
+        decode_absmax(block + (row + r) * row_blocks + i, count, absmax + r * count);
+      }
+      expand_codes({packed + row * stride + i * nf4_block / 2, stride, absmax, row_count, count},
+                   advance(to, row * leading + i * nf4_block), leading);
+    }
   }
 }
 
-void WeightPanels::expand_bytes(const std::uint8_t* packed, std::int64_t block, std::int64_t blocks, void* to) const {
-  float absmax[piece_blocks];
-  const float* scales = absmax;
+void WeightPanels::expand_codes(const Nf4Rows& from, void* to, std::int64_t leading) const {
+  if (product_ == DType::bf16) return kernels_.nf4_to_bf16(from, static_cast<std::uint16_t*>(to), leading);
+  kernels_.nf4_to_f32(from, rounded_, static_cast<float*>(to), leading);
+}
+
+void WeightPanels::decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const {
   if (weight_.format == WeightFormat::nf4_single) {
-    scales = weight_.absmax.view().as<float>() + block;
-  } else {
-    decode_absmax(weight_.absmax.view().as<std::uint8_t>(), weight_.nested_absmax.view().as<float>(),
-                  weight_.nested_offset, block, {absmax, static_cast<std::size_t>(blocks)});
+    std::memcpy(to, weight_.absmax.view().as<float>() + block,
+                static_cast<std::size_t>(blocks) * sizeof(float));
+    return;
   }
-  if (product_ == DType::bf16) return kernels_.nf4_to_bf16(packed, scales, blocks, static_cast<std::uint16_t*>(to));
-  kernels_.nf4_to_f32(packed, scales, blocks, rounded_, static_cast<float*>(to));
+  const std::uint8_t* codes = weight_.absmax.view().as<std::uint8_t>();
+  const float* nested = weight_.nested_absmax.view().as<float>();
+  for (std::int64_t i = 0; i < blocks;) {
+    const std::int64_t group = (block + i) / nf4_nested_block;
+    const std::int64_t n = std::min(blocks - i, (group + 1) * nf4_nested_block - (block + i));
+    kernels_.decode_absmax(codes + block + i, signed_dynamic_map().data(), nested[group],
+                           weight_.nested_offset, to + i, n);
+    i += n;
+  }
 }
 
 }  // namespace lorikeet

@@ -14,8 +14,8 @@ struct Panel {
   std::int64_t leading = 0;
 };
 
-/// Reads parts of a frozen weight as the operand of a product. Values are rounded to the compute type first; the
-/// product type is bf16 where the processor multiplies bf16, else f32.
+/// Reads parts of a frozen weight as the operand of a product. Values are rounded to the compute type first;
+/// the product type is bf16 where the processor multiplies bf16, else f32.
 class WeightPanels {
  public:
   WeightPanels(const LinearKernels& kernels, const Weight& weight, DType compute, DType product);
@@ -24,14 +24,19 @@ class WeightPanels {
   bool direct() const { return direct_; }
   /// Rows [first, first + count) of W, (count,K). The buffer holds count * K elements of the product type.
   Panel rows(std::int64_t first, std::int64_t count, void* buffer) const;
-  /// Columns [first, first + count) of W, (N,count), rows `leading` apart. The buffer holds N * leading elements.
+  /// Columns [first, first + count) of W, (N,count), rows `leading` apart. The buffer holds N * leading
+  /// elements.
   Panel columns(std::int64_t first, std::int64_t count, std::int64_t leading, void* buffer) const;
 
  private:
   void expand(std::int64_t first, std::int64_t count, void* to) const;
   void expand_nf4(std::int64_t first, std::int64_t count, void* to) const;
-  void expand_blocks(std::int64_t block, std::int64_t blocks, void* to) const;
-  void expand_bytes(const std::uint8_t* packed, std::int64_t block, std::int64_t blocks, void* to) const;
+  void expand_part_of_block(std::int64_t first, std::int64_t count, void* to) const;
+  /// Blocks [block, block + blocks) of each of `rows` rows, which are `row_blocks` blocks apart.
+  void expand_blocks(std::int64_t block, std::int64_t rows, std::int64_t row_blocks, std::int64_t blocks,
+                     void* to, std::int64_t leading) const;
+  void expand_codes(const Nf4Rows& from, void* to, std::int64_t leading) const;
+  void decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const;
   void expand_half(std::int64_t first, std::int64_t count, void* to) const;
   void* advance(void* to, std::int64_t elements) const;
 
