@@ -16,11 +16,9 @@ class SentencePieceTokenizer : public VocabularyTokenizer {
   SentencePieceTokenizer(SentencePieceParts parts, const std::string& where)
       : VocabularyTokenizer(std::move(parts.vocabulary), std::move(parts.special)),
         types_(std::move(parts.types)),
-        is_added_(static_cast<std::size_t>(vocabulary_.size())),
         add_dummy_prefix_(parts.add_dummy_prefix),
         legacy_(parts.legacy),
         encoder_(std::move(parts.encoder)) {
-    for (const AddedToken& token : parts.added) is_added_[static_cast<std::size_t>(token.id)] = true;
     added_ = AddedTokens(std::move(parts.added), where);
   }
 
@@ -72,7 +70,7 @@ class SentencePieceTokenizer : public VocabularyTokenizer {
     if (!vocabulary_.contains(id)) return {};
     const std::string& piece = vocabulary_.piece(id);
     if (type(id) == PieceType::byte) return std::string(1, static_cast<char>(byte_of_piece(piece)));
-    return is_special(id) || is_added_[static_cast<std::size_t>(id)] ? piece : with_spaces(piece);
+    return is_special(id) ? piece : with_spaces(piece);
   }
 
  private:
@@ -82,7 +80,6 @@ class SentencePieceTokenizer : public VocabularyTokenizer {
   }
 
   std::vector<PieceType> types_;
-  std::vector<bool> is_added_;
   bool add_dummy_prefix_, legacy_;
   AddedTokens added_;
   std::unique_ptr<PieceEncoder> encoder_;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/json_fields.h"
+#include "core/text/unicode.h"
 #include "core/text/vocabulary.h"
 #include "kernels/base/error.h"
 
@@ -58,8 +59,11 @@ class Reader : public nlohmann::json_sax<json> {
                    const nlohmann::detail::exception& error) override {
     position_ = position;
     problem_ = error.what();
-    // Only what was wrong: the library's own prefix and place are said by us.
-    if (const auto end = problem_.rfind(": "); end != std::string::npos) problem_.erase(0, end + 2);
+    // Only what was wrong: the library's own prefix and place are said by us, and what it read last may be
+    // long.
+    if (const auto end = problem_.find(": "); end != std::string::npos) problem_.erase(0, end + 2);
+    if (const auto last = problem_.find("; last read"); last != std::string::npos) problem_.resize(last);
+    problem_ = replace_invalid_utf8(problem_);
     return false;
   }
 

@@ -207,6 +207,14 @@ class TestTokenizerVectors : public QObject {
     }
   }
 
+  /// A unigram model whose normalizer has rules: full-width letters, ligatures and double spaces are folded.
+  void a_unigram_model_with_normalizer_rules_gives_the_library_s_ids() {
+    const Tokenizer& model = tokenizer("sentencepiece/test_model.model");
+    const EncodeOptions plain{.add_special = false, .parse_special = false};
+    QCOMPARE(model.encode("I saw a girl with a telescope.", plain), (Ids{9, 459, 11, 939, 44, 11, 4, 142, 82, 8, 28, 21, 132, 6}));
+    QCOMPARE(model.encode("  ﬁve   ＡＢＣ　ｶﾞ  ", plain), (Ids{607, 104, 540, 381, 4, 0}));
+  }
+
   /// Mistral's own library writes spaces as ▁ in its text; there is no dummy prefix after a control token.
   void mistral_conversations_give_the_published_ids_data() {
     QTest::addColumn<QString>("sample");
