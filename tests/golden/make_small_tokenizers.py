@@ -2,11 +2,16 @@
 """Makes small_tokenizers/: two tiny BPE vocabularies and what `tokenizers` does with them and each part of
 tokenizer.json (normalizers, pre-tokenizers, post-processors, decoders, added tokens)."""
 
+import contextlib
+import io
 import json
+import tempfile
+from pathlib import Path
 
 import common
 from hard_strings import hard_strings
 
+import sentencepiece
 import tokenizers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
@@ -164,7 +169,32 @@ def whole(case: dict, bases: dict) -> dict:
     return made
 
 
+RULES = {"ﬁ": "fi", "①": "1", "Ａ": "A", "\u3000": " ", "æ": "ae", "x y": "xy", "\u00ad": ""}
+RULE_TEXTS = ["", " ", "the ﬁrst  Ａnt ", "①②①", "a\u3000b", "x y x  y", "so\u00adft hæ", "\u00ad", "naïve", "  two  spaces ",
+              "ﬁﬁ ﬁ", "unknown 日本 ✓✓"]
+
+
+def make_rules() -> None:
+    """A SentencePiece BPE model whose normalizer has rules, and sentencepiece's ids with it."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # the model keeps the rules' path
+        rules = Path("rules.tsv")
+        lines = [" ".join(f"{ord(c):X}" for c in a) + "\t" + " ".join(f"{ord(c):X}" for c in b) for a, b in RULES.items()]
+        rules.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        made = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(["the first ant and the second ant", "two soft spaces, xy xy", "naive 1 2 A B hae"] * 20),
+            model_writer=made, vocab_size=60, model_type="bpe", normalization_rule_tsv=str(rules), num_threads=1,
+            hard_vocab_limit=False, minloglevel=2)
+    path = FOLDER / "rules.model"
+    path.write_bytes(made.getvalue())
+    common.check_size(path)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=made.getvalue())
+    common.write_json(FOLDER / "rules.json", {"library": f"sentencepiece {sentencepiece.__version__}", "texts": RULE_TEXTS,
+                                              "ids": [processor.encode(text) for text in RULE_TEXTS]}, compact=True)
+
+
 def main() -> None:
+    make_rules()
     bases = {"chars": train(False), "bytes": train(True)}
     listed = cases(bases["chars"], bases["bytes"])
     for case in listed:

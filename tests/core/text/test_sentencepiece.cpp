@@ -3,6 +3,7 @@
 #include <QtTest>
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "core/text/tokenizer.h"
 #include "kernels/base/error.h"
 #include "tests/core/text/tiny_vocabulary.h"
+#include "tests/support/golden.h"
 
 using namespace lorikeet;
 using Ids = std::vector<TokenId>;
@@ -91,6 +93,15 @@ class TestSentencePiece : public QObject {
         ours->encode(text, prefix, ids);
         QVERIFY2(ids == expected, (std::to_string(round) + ": \"" + text + "\"").c_str());
       }
+    }
+  }
+
+  void rules_of_the_normalizer_are_followed() {
+    const auto golden = golden::read_json("small_tokenizers/rules.json");
+    const auto tokenizer = load_tokenizer(golden::path("small_tokenizers/rules.model"));
+    for (std::size_t i = 0; i < golden["texts"].size(); ++i) {
+      const EncodeOptions plain{.add_special = false, .parse_special = false};
+      QCOMPARE(tokenizer->encode(golden["texts"][i].get<std::string>(), plain), golden["ids"][i].get<Ids>());
     }
   }
 

@@ -211,7 +211,8 @@ class TestTokenizerVectors : public QObject {
   void a_unigram_model_with_normalizer_rules_gives_the_library_s_ids() {
     const Tokenizer& model = tokenizer("sentencepiece/test_model.model");
     const EncodeOptions plain{.add_special = false, .parse_special = false};
-    QCOMPARE(model.encode("I saw a girl with a telescope.", plain), (Ids{9, 459, 11, 939, 44, 11, 4, 142, 82, 8, 28, 21, 132, 6}));
+    QCOMPARE(model.encode("I saw a girl with a telescope.", plain),
+             (Ids{9, 459, 11, 939, 44, 11, 4, 142, 82, 8, 28, 21, 132, 6}));
     QCOMPARE(model.encode("  ﬁve   ＡＢＣ　ｶﾞ  ", plain), (Ids{607, 104, 540, 381, 4, 0}));
   }
 
