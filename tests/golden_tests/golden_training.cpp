@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/golden_tests/golden_training.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/train/plan.h"
+#include "tests/support/golden.h"
+
+namespace lorikeet::golden {
+
+namespace {
+
+TokenRow row_of(const nlohmann::ordered_json& json) {
+  TokenRow row = plain_row(json.at("ids").get<std::vector<TokenId>>());
+  for (const auto& range : json.at("trained"))
+    for (auto t = std::max(range.at(0).get<std::size_t>(), std::size_t{1});
+         t < range.at(1).get<std::size_t>(); ++t) {
+      row.targets[t - 1] = row.ids[t];
+      ++row.trained_tokens;
+    }
+  return row;
+}
+
+/// Every row of the ten steps, in order.
+std::vector<TokenRow> golden_rows() {
+  std::vector<TokenRow> rows;
+  const auto json = read_json("lora_10_steps/rows.json");
+  for (const auto& step : json.at("steps"))
+    for (const auto& batch : step)
+      for (const auto& row : batch) {
+        rows.push_back(row_of(row));
+        rows.back().number = static_cast<std::int64_t>(rows.size());
+      }
+  return rows;
+}
+
+Settings golden_settings() {
+  Settings settings;
+  settings.quantization = "none";
+  settings.packing = false;
+  settings.shuffle = false;
+  settings.batch_size = 2;
+  settings.accumulation = 4;
+  settings.rank = 8;
+  settings.alpha = 16;
+  settings.optimizer = "adamw";
+  settings.learning_rate = 1e-2;
+  settings.weight_decay = 0.01;
+  settings.max_grad_norm = 1;
+  settings.schedule = "linear";
+  settings.warmup_ratio = 0;
+  settings.eval_fraction = 0;
+  settings.compute = "f32";
+  settings.max_length = 128;
+  return settings;
+}
+
+}  // namespace
+
+Training::Training(std::int64_t recomputed_layers, int threads)
+    : model("tiny_llama", threads),
+      adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_10_steps/adapter_start"))),
+      rows(golden_rows()) {
+  Trainer::Parts parts;
+  parts.model = &model.base();
+  parts.adapter = &adapter;
+  parts.train_rows = &rows;
+  parts.evaluation_rows = &no_rows;
+  parts.settings = golden_settings();
+  parts.compute = DType::f32;
+  const DataShape data = data_shape(rows, no_rows, parts.settings, parts.settings.max_length);
+  parts.plan = make_plan(model.spec(), data, parts.settings, std::uint64_t{1} << 32, 4);
+  parts.plan.recomputed_layers = recomputed_layers;
+  trainer = std::make_unique<Trainer>(parts);
+}
+
+}  // namespace lorikeet::golden
