@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits of two tiny Llama models against transformers (tests/golden/README.md), f32, at most 1e-4 apart.
+// Logits of two tiny Llama models against transformers, and of one in NF4 against bitsandbytes
+// (tests/golden/README.md): f32, at most 1e-4 apart.
 #include <QtTest>
 #include <algorithm>
+#include <optional>
 
 #include "tests/golden_tests/tiny_model.h"
 #include "tests/support/golden.h"
@@ -68,6 +70,32 @@ class TestGoldenLogits : public QObject {
       QVERIFY(golden::largest_difference(got, tensors.at(numbered("logits", i)).floats()) <= tolerance);
       first += static_cast<std::int32_t>(tensors.at(numbered("ids", i)).shape[0]);
     }
+  }
+
+  void a_quantised_base_gives_the_logits_of_bitsandbytes_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("double_quantised");
+    QTest::addColumn<bool>("with_adapter");
+    QTest::newRow("NF4") << "logits_nf4" << true << false;
+    QTest::newRow("NF4 with f32 absmax") << "logits_nf4_single" << false << false;
+    QTest::newRow("NF4 under an adapter") << "logits_nf4_adapter" << true << true;
+    QTest::newRow("NF4 with f32 absmax under an adapter") << "logits_nf4_single_adapter" << false << true;
+  }
+
+  void a_quantised_base_gives_the_logits_of_bitsandbytes() {
+    QFETCH(QString, name);
+    QFETCH(bool, double_quantised);
+    QFETCH(bool, with_adapter);
+    golden::TinyModel model("tiny_llama", 2, double_quantised ? WeightFormat::nf4 : WeightFormat::nf4_single);
+    std::optional<LoraAdapter> adapter;
+    if (with_adapter)
+      adapter = LoraAdapter::load(model.backend(), model.spec(), golden::path("lora_10_steps/adapter_final"));
+    const auto tensors = golden::read_tensors("nf4_llama/logits.safetensors");
+    const auto got = model.logits(adapter ? &*adapter : nullptr, tensors.at("ids").integers(),
+                                  tensors.at("positions").integers());
+    const double off = golden::largest_difference(got, tensors.at(name.toStdString()).floats());
+    QVERIFY2(off <= tolerance, qPrintable(QString::number(off)));
+    qInfo("%.1e", off);
   }
 };
 

@@ -9,11 +9,10 @@
 
 namespace lorikeet::golden {
 
-TinyModel::TinyModel(const std::string& folder, int threads)
+TinyModel::TinyModel(const std::string& folder, int threads, WeightFormat format)
     : backend_(make_backend({.device = "cpu", .threads = threads})), spec_(read_model_spec(path(folder))) {
   const auto source = open_weight_source(path(folder));
-  base_ = std::make_unique<BaseModel>(
-      BaseModel::load(*backend_, spec_, *source, WeightFormat::f32, WeightFormat::f32));
+  base_ = std::make_unique<BaseModel>(BaseModel::load(*backend_, spec_, *source, format, WeightFormat::f32));
   base_->prepare_positions(spec_.context);
 }
 
