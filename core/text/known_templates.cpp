@@ -29,7 +29,7 @@ constexpr std::string_view llama2 = R"({%- set system = '' %}
         {{- raise_exception('Llama 2 needs user and assistant turns one after the other, beginning with the user') }}
     {%- endif %}
     {%- if message.role == 'user' %}
-        {{- bos_token + '[INST] ' + (system if loop.first else '') + message.content.strip() + ' [/INST]' }}
+        {{- bos_token + '[INST] ' + ((system if loop.first else '') + message.content).strip() + ' [/INST]' }}
     {%- else %}
         {{- ' ' + message.content.strip() + ' ' + eos_token }}
     {%- endif %}

@@ -17,6 +17,8 @@ class ByteTokenizer : public Tokenizer {
   struct Options {
     std::vector<std::string> specials = {};
     std::string bos = {}, eos = {};
+    std::string unk = {};
+    bool has_pad = true;  ///< the end token stands for it
     bool adds_bos = false;
     bool adds_eos = false;
     bool dummy_prefix = false;
@@ -66,12 +68,12 @@ class ByteTokenizer : public Tokenizer {
   }
   TokenId bos_id() const override { return options_.bos.empty() ? -1 : id_of(options_.bos); }
   TokenId eos_id() const override { return options_.eos.empty() ? -1 : id_of(options_.eos); }
-  TokenId pad_id() const override { return eos_id(); }
+  TokenId pad_id() const override { return options_.has_pad ? eos_id() : -1; }
   bool adds_bos() const override { return options_.adds_bos; }
   std::string bos_token() const override { return options_.bos; }
   std::string eos_token() const override { return options_.eos; }
-  std::string pad_token() const override { return options_.eos; }
-  std::string unk_token() const override { return {}; }
+  std::string pad_token() const override { return options_.has_pad ? options_.eos : ""; }
+  std::string unk_token() const override { return options_.unk; }
   const std::string& chat_template() const override { return options_.chat_template; }
 
  private:

@@ -53,7 +53,8 @@ Value pick(Interpreter& interpreter, const Value& subject, const Arguments& argu
   }
   const Arguments more = rest(arguments, test_at + 1);
   std::vector<Value> kept;
-  for (const Value& item : interpreter.iterate(subject)->items) {
+  const auto list = interpreter.iterate(subject);
+  for (const Value& item : list->items) {
     interpreter.charge(2);
     const Value value = by_member ? member_at(interpreter, item, member) : item;
     if ((test ? test(interpreter, value, more) : value.is_true()) == keep) kept.push_back(item);
@@ -73,7 +74,8 @@ Value map(Interpreter& interpreter, const Value& subject, const Arguments& argum
   if (member.empty() && !filter) interpreter.fail("there is no filter \"" + filter_name + "\"");
   const Arguments more = rest(arguments, 1);
   std::vector<Value> made;
-  for (const Value& item : interpreter.iterate(subject)->items) {
+  const auto list = interpreter.iterate(subject);
+  for (const Value& item : list->items) {
     interpreter.charge(2);
     Value value = filter ? filter(interpreter, item, more) : member_at(interpreter, item, member);
     made.push_back(value.is_undefined() && !fallback.is_undefined() ? fallback : value);
@@ -165,7 +167,8 @@ Value dict_sort(Interpreter& interpreter, const Value& subject, const Arguments&
 Value unique(Interpreter& interpreter, const Value& subject, const Arguments& arguments) {
   const ArgumentReader reader(interpreter, "unique", arguments, {"case_sensitive", "attribute"});
   std::vector<Value> keys, kept;
-  for (const Value& item : interpreter.iterate(subject)->items) {
+  const auto list = interpreter.iterate(subject);
+  for (const Value& item : list->items) {
     Value key = sort_key(interpreter, item, reader.text(1, ""), reader.truth(0, false));
     const bool known =
         std::any_of(keys.begin(), keys.end(), [&](const Value& k) { return interpreter.is_equal(k, key); });
@@ -188,7 +191,8 @@ Value sum(Interpreter& interpreter, const Value& subject, const Arguments& argum
   const ArgumentReader reader(interpreter, "sum", arguments, {"attribute", "start"});
   Value total = reader.find(1) ? *reader.find(1) : Value(std::int64_t{0});
   const std::string member = reader.text(0, "");
-  for (const Value& item : interpreter.iterate(subject)->items) {
+  const auto list = interpreter.iterate(subject);
+  for (const Value& item : list->items) {
     interpreter.charge(1);
     total = interpreter.arithmetic(Operator::add, total,
                                    member.empty() ? item : member_at(interpreter, item, member));
