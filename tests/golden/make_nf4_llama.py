@@ -21,9 +21,13 @@ FOLDER = common.HERE / "nf4_llama"
 KEPT = 8  # positions at the end whose logits are written
 
 
+def plain_base() -> LlamaForCausalLM:
+    return LlamaForCausalLM.from_pretrained(BASE, dtype=torch.float32, attn_implementation="eager").eval()
+
+
 def quantised_base(nested: bool) -> LlamaForCausalLM:
     """Every linear layer but the head goes to NF4 and back, each tensor with blocks of its own."""
-    model = LlamaForCausalLM.from_pretrained(BASE, dtype=torch.float32, attn_implementation="eager").eval()
+    model = plain_base()
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.Linear) and "lm_head" not in name:
             packed, state = bnb.quantize_4bit(module.weight.data, blocksize=64, compress_statistics=nested,
@@ -39,10 +43,9 @@ def logits_of(model, ids: torch.Tensor) -> torch.Tensor:
 
 def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
-    known = load_file(BASE / "golden" / "logits.safetensors")
-    ids = known["ids_4"]
+    ids = load_file(BASE / "golden" / "logits.safetensors")["ids_4"]
     tensors = {"ids": ids, "positions": torch.arange(len(ids) - KEPT, len(ids), dtype=torch.int32)}
-    facts, plain = {}, known["logits_4"][-KEPT:]
+    facts, plain = {}, logits_of(plain_base(), ids)
     for name, nested in (("nf4", True), ("nf4_single", False)):
         tensors[f"logits_{name}"] = logits_of(quantised_base(nested), ids)
         adapted = PeftModel.from_pretrained(quantised_base(nested), common.HERE / "lora_10_steps" / "adapter_final")

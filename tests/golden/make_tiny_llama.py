@@ -59,7 +59,7 @@ def sequences(seed: int) -> list[torch.Tensor]:
 
 def wanted_positions(length: int) -> torch.Tensor:
     """Every position of the short sequences, every eighth and the last of the long ones."""
-    if length <= 64:
+    if length < 64:
         return torch.arange(length, dtype=torch.int32)
     return torch.tensor([*range(0, length, 8), length - 1], dtype=torch.int32)
 
