@@ -5,16 +5,17 @@
 #include "core/text/encoded_text_builder.h"
 #include "core/text/prompt.h"
 #include "core/text/special_text.h"
+#include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-/// An answer in a rendered text: [begin, end of its content) and the end token after it, if there is one.
+/// An answer in a rendered text: its content with what the template puts before it and up to its end token.
 struct Answer {
   std::size_t message = 0;
   bool follows_prompt = false;  ///< the text before it is what chat sends
-  std::size_t begin = 0, content_end = 0, end = 0;
-  bool has_end_token = false;
+  std::size_t begin = 0, end = 0;
+  TokenId end_id = -1;  ///< the end token before `end`, -1 when there is none
 };
 
 /// Encodes parts of a rendered text so that special tokens are found in what the template wrote and never in
@@ -46,9 +47,14 @@ class ChatEncoder {
 /// Finds the answers of a rendered conversation.
 class AnswerFinder {
  public:
+  /// `end_id` is the token that ends an answer; without it any special token does.
   AnswerFinder(const ChatTemplate& chat_template, const Tokenizer& tokenizer, const SpecialText& special,
-               const std::vector<Message>& messages)
-      : template_(chat_template), tokenizer_(tokenizer), special_(special), messages_(messages) {}
+               const std::vector<Message>& messages, std::optional<TokenId> end_id)
+      : template_(chat_template),
+        tokenizer_(tokenizer),
+        special_(special),
+        messages_(messages),
+        end_id_(end_id) {}
 
   /// The answers that can be found in `chat`, in the order of its text.
   std::vector<Answer> find_all(const RenderedChat& chat) const {
@@ -66,44 +72,72 @@ class AnswerFinder {
 
  private:
   std::optional<Answer> find(const RenderedChat& chat, std::size_t index) const {
-    const std::vector<Message> before(messages_.begin(),
-                                      messages_.begin() + static_cast<std::ptrdiff_t>(index));
-    const std::string prompt = template_.render(before, true, tokenizer_).text;
-    Answer answer{.message = index, .follows_prompt = chat.text.starts_with(prompt)};
+    const std::optional<std::string> prompt = prompt_before(index);
+    Answer answer{.message = index, .follows_prompt = prompt && chat.text.starts_with(*prompt)};
+    const std::size_t prompt_end = answer.follows_prompt ? prompt->size() : 0;
     const ContentRange* first = nullptr;
     const ContentRange* last = nullptr;
     for (const ContentRange& range : chat.content) {
-      if (range.message != index || (answer.follows_prompt && range.end <= prompt.size())) continue;
+      if (range.message != index || range.end <= prompt_end) continue;
       if (!first) first = &range;
       last = &range;
     }
     if (!first && !answer.follows_prompt) return std::nullopt;
-    answer.begin = answer.follows_prompt ? prompt.size() : first->begin;
-    answer.content_end = last ? last->end : answer.begin;
-    std::size_t next = chat.text.size();  // the end token stands before the next message's text
-    for (const ContentRange& range : chat.content) {
-      if (range.message != index && range.begin >= answer.content_end) next = std::min(next, range.begin);
-    }
-    const auto hit = special_.find(chat.text, answer.content_end, next, next);
-    answer.has_end_token = hit.has_value();
-    answer.end = hit ? hit->end : answer.content_end;
+    answer.begin = answer.follows_prompt ? prompt_end : first->begin;
+    answer.end = last ? last->end : answer.begin;
+    find_end_token(chat, answer);
     return answer;
+  }
+
+  /// What chat would have sent before message `index`; nothing when the template refuses a conversation that
+  /// short.
+  std::optional<std::string> prompt_before(std::size_t index) const {
+    try {
+      const std::vector<Message> before(messages_.begin(),
+                                        messages_.begin() + static_cast<std::ptrdiff_t>(index));
+      return template_.render(before, true, tokenizer_).text;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  /// Moves the end of an answer behind its end token, which stands before the next message's text.
+  void find_end_token(const RenderedChat& chat, Answer& answer) const {
+    std::size_t next = chat.text.size();
+    for (const ContentRange& range : chat.content) {
+      if (range.message != answer.message && range.begin >= answer.end) next = std::min(next, range.begin);
+    }
+    auto hit = special_.find(chat.text, answer.end, next, next);
+    while (hit && end_id_ && hit->id != *end_id_) hit = special_.find(chat.text, hit->end, next, next);
+    if (!hit) return;
+    answer.end = hit->end;
+    answer.end_id = hit->id;
   }
 
   const ChatTemplate& template_;
   const Tokenizer& tokenizer_;
   const SpecialText& special_;
   const std::vector<Message>& messages_;
+  std::optional<TokenId> end_id_;
 };
 
 }  // namespace
+
+/// The token that ends an answer in this template, found with a conversation of one question and one answer.
+void PromptFormat::find_turn_end() {
+  const std::vector<Message> probe = with_system({{"user", "Hello"}, {"assistant", "Hi"}});
+  const RenderedChat chat = template_->render(probe, false, *tokenizer_);
+  const auto answers = AnswerFinder(*template_, *tokenizer_, *special_, probe, std::nullopt).find_all(chat);
+  if (!answers.empty()) turn_end_id_ = answers.back().end_id;
+}
 
 /// What chat sends before an answer, with earlier answers cut out.
 void PromptFormat::add_chat_prompt(const std::vector<Message>& messages, EncodedTextBuilder& builder) const {
   const RenderedChat chat = template_->render(messages, true, *tokenizer_);
   const ChatEncoder encoder(chat, *special_, builder);
   std::size_t done = 0;
-  for (const Answer& answer : AnswerFinder(*template_, *tokenizer_, *special_, messages).find_all(chat)) {
+  for (const Answer& answer :
+       AnswerFinder(*template_, *tokenizer_, *special_, messages, turn_end_id_).find_all(chat)) {
     encoder.encode(done, answer.begin);
     encoder.encode(answer.begin, answer.end);
     done = answer.end;
@@ -120,7 +154,7 @@ EncodedText PromptFormat::encode_chat_prompt(const std::vector<Message>& message
 EncodedText PromptFormat::encode_chat(const std::vector<Message>& messages, bool train_all_turns) const {
   const RenderedChat chat = template_->render(messages, false, *tokenizer_);
   const std::vector<Answer> answers =
-      AnswerFinder(*template_, *tokenizer_, *special_, messages).find_all(chat);
+      AnswerFinder(*template_, *tokenizer_, *special_, messages, turn_end_id_).find_all(chat);
   EncodedTextBuilder builder(*tokenizer_);
   const ChatEncoder encoder(chat, *special_, builder);
   std::size_t done = 0;
@@ -137,7 +171,7 @@ EncodedText PromptFormat::encode_chat(const std::vector<Message>& messages, bool
     const std::int64_t begin = builder.size();
     encoder.encode(answer.begin, answer.end);
     done = answer.end;
-    if (last && !answer.has_end_token && answer.message + 1 == messages.size() && end_id_ >= 0) {
+    if (last && answer.end_id < 0 && answer.message + 1 == messages.size() && end_id_ >= 0) {
       builder.token(end_id_);  // a template without end tokens: the tokenizer's stands in its place
       done = chat.text.size();
     }

@@ -52,12 +52,8 @@ PromptFormat PromptFormat::choose(const std::string& template_setting, const std
 void PromptFormat::find_end_token(const std::vector<TokenId>& model_eos_ids) {
   end_id_ = tokenizer_->eos_id();
   if (end_id_ < 0 && !model_eos_ids.empty()) end_id_ = model_eos_ids.front();
-  if (template_) {
-    const EncodedText probe = encode_chat(with_system({{"user", "Hello"}, {"assistant", "Hi"}}), false);
-    const TokenId last =
-        probe.trained.empty() ? -1 : probe.ids[static_cast<std::size_t>(probe.trained.back().second - 1)];
-    if (last >= 0 && tokenizer_->is_special(last)) end_id_ = last;
-  }
+  if (template_) find_turn_end();
+  if (turn_end_id_ >= 0) end_id_ = turn_end_id_;
   const auto add = [&](TokenId id) {
     if (id >= 0 && std::find(stop_ids_.begin(), stop_ids_.end(), id) == stop_ids_.end())
       stop_ids_.push_back(id);

@@ -72,6 +72,7 @@ class PromptFormat {
   void add_chat_prompt(const std::vector<Message>& messages, EncodedTextBuilder& builder) const;
   EncodedText encode_plain(const std::vector<Message>& messages, bool train_all_turns, bool ask) const;
   void find_end_token(const std::vector<TokenId>& model_eos_ids);
+  void find_turn_end();
 
   std::string format_;
   std::string template_text_;
@@ -82,6 +83,7 @@ class PromptFormat {
   std::shared_ptr<const SpecialText> special_;
   std::vector<TokenId> stop_ids_;
   TokenId end_id_ = -1;
+  TokenId turn_end_id_ = -1;  ///< the end token that the template itself writes, -1 when it writes none
 };
 
 }  // namespace lorikeet
