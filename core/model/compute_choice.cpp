@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/compute_choice.h"
 
+#include "core/model/check_model.h"
 #include "core/model/weight_source.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
@@ -39,6 +40,7 @@ BaseModel load_base_model(Backend& backend, const std::string& path, const Model
                           const Settings& settings, DType compute, std::stop_token stop,
                           const BaseModel::Progress& progress) {
   const auto source = open_weight_source(path);
+  require_complete_model(spec, *source);
   const WeightFormat wide = compute == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
   return BaseModel::load(backend, spec, *source, linear_format(settings, compute), wide, std::move(stop),
                          progress);

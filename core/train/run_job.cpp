@@ -10,7 +10,9 @@
 
 #include "core/library/base_id.h"
 #include "core/library/library.h"
+#include "core/model/check_model.h"
 #include "core/model/compute_choice.h"
+#include "core/model/weight_source.h"
 #include "core/train/checkpoint.h"
 #include "core/train/prepare.h"
 #include "core/train/process_memory.h"
@@ -82,6 +84,8 @@ class Run {
   std::int64_t best_step_ = 0;
   double best_loss_ = INFINITY;
   std::int64_t skipped_in_a_row_ = 0;
+  bool known_evaluation_ = false;  ///< of step 0, by an engine that was killed before its first checkpoint
+  std::size_t known_samples_ = 0;
 };
 
 void Run::show(const StepEvent* step, const EvalEvent* evaluation) {
@@ -152,6 +156,9 @@ void Run::load() {
   say_state(RunState::loading, "Reads the data");
   job_ = folder_.read_job();
   spec_ = read_model_spec(job_.model_path);
+  // A broken model or adapter is said before minutes are spent on the data.
+  require_complete_model(spec_, *open_weight_source(job_.model_path));
+  if (!job_.adapter_path.empty()) adapter_modules(spec_, read_adapter_config(job_.adapter_path));
   backend_ = make_backend_for(job_.settings);
   compute_ = resolved_compute(job_.settings, *backend_);
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
@@ -247,6 +254,17 @@ void Run::start_or_restore() {
   append({{"type", "resume"}, {"from_step", first_step_}});
   const RunHistory history = folder_.read_history();
   if (!history.steps.empty()) elapsed_before_ = history.steps.back().elapsed_seconds;
+  // Killed between a checkpoint and its event, or after the evaluation before the first step: nothing is said
+  // twice and nothing is left out.
+  if (!newest.empty() && (history.checkpoints.empty() || history.checkpoints.back().step != first_step_)) {
+    append({{"type", "checkpoint"},
+            {"step", first_step_},
+            {"path", "checkpoints/step-" + std::to_string(first_step_)}});
+  }
+  if (first_step_ == 0) {
+    known_evaluation_ = !history.evaluations.empty();
+    known_samples_ = history.samples.size();
+  }
   for (const auto& evaluation : history.evaluations) {
     if (evaluation.loss < best_loss_) {
       best_loss_ = evaluation.loss;
@@ -299,7 +317,7 @@ void Run::one_step() {
 
 void Run::evaluate() {
   const std::int64_t step = trainer_->step_number();
-  if (!data_.evaluation.empty()) {
+  if (!data_.evaluation.empty() && !std::exchange(known_evaluation_, false)) {
     say_state(RunState::evaluating);
     const Evaluation result = trainer_->evaluate(between());
     const EvalEvent event{step, result.loss, result.perplexity, result.accuracy, result.tokens};
@@ -315,9 +333,10 @@ void Run::evaluate() {
     }
     show(nullptr, &event);
   }
-  samples_->answer(between(), [&](const std::string& prompt, const std::string& answer) {
-    append({{"type", "sample"}, {"step", step}, {"prompt", prompt}, {"answer", answer}});
-  });
+  samples_->answer(std::exchange(known_samples_, 0), between(),
+                   [&](const std::string& prompt, const std::string& answer) {
+                     append({{"type", "sample"}, {"step", step}, {"prompt", prompt}, {"answer", answer}});
+                   });
   if (!data_.evaluation.empty()) say_state(RunState::training);
 }
 

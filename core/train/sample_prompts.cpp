@@ -21,14 +21,15 @@ SamplePrompts::SamplePrompts(BaseModel& model, const LoraAdapter& adapter, const
   session_ = std::make_unique<Session>(model, compute, context, rope_linear_factor);
 }
 
-void SamplePrompts::answer(const std::function<void()>& between,
+void SamplePrompts::answer(std::size_t skip, const std::function<void()>& between,
                            const std::function<void(const std::string&, const std::string&)>& say) {
   if (prompts_.empty()) return;
   Sampling sampling;
   sampling.greedy = true;
   sampling.seed = 1;
   sampling.max_new_tokens = answer_tokens;
-  for (const auto& prompt : prompts_) {
+  for (std::size_t i = skip; i < prompts_.size(); ++i) {
+    const std::string& prompt = prompts_[i];
     session_->set_adapters({{&adapter_, 1.0}});  // also empties the cache: the adapter's numbers have changed
     const auto ids = format_.encode_prompt({{"user", prompt}}).ids;
     if (static_cast<std::int64_t>(ids.size()) >= session_->context()) {

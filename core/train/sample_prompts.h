@@ -19,8 +19,9 @@ class SamplePrompts {
   SamplePrompts(BaseModel& model, const LoraAdapter& adapter, const PromptFormat& format,
                 std::vector<std::string> prompts, DType compute, double rope_linear_factor);
 
-  /// `between` is called after every token and may throw; `say` gets prompt and answer.
-  void answer(const std::function<void()>& between,
+  /// Answers all prompts but the first `skip`. `between` is called after every token and may throw; `say`
+  /// gets prompt and answer.
+  void answer(std::size_t skip, const std::function<void()>& between,
               const std::function<void(const std::string&, const std::string&)>& say);
 
  private:

@@ -100,7 +100,9 @@ std::int64_t Trainer::tokens_seen() const {
 std::int64_t Trainer::skipped_steps() const {
   return impl_->skipped;
 }
-std::size_t Trainer::arena_peak_bytes() const { return impl_->transformer.arena_peak_bytes(); }
+std::size_t Trainer::arena_peak_bytes() const {
+  return impl_->transformer.arena_peak_bytes();
+}
 TensorView Trainer::gradients() const {
   return impl_->gradients;
 }

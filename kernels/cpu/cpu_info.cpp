@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/cpu_info.h"
 
-#include <sched.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,6 @@
 #include <fstream>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "kernels/base/error.h"
@@ -115,11 +114,10 @@ Isa chosen_isa() {
               "Use x86-64-v2, avx2, avx512 or avx512-bf16");
 }
 
+// Not sched_getaffinity: with OMP_PROC_BIND the first thread is bound to one core before main begins. OpenMP
+// knows what the process might use before that.
 int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return std::max(1, omp_get_num_procs());
 }
 
 MemoryState memory_state(const std::string& root) {

@@ -8,6 +8,7 @@
 #include "core/data/packing.h"
 #include "core/train/checkpoint.h"
 #include "kernels/base/error.h"
+#include "kernels/base/random.h"
 #include "tests/core/train/training_support.h"
 
 using namespace lorikeet;

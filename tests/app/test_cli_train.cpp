@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/types.h>
+
+#include <QtTest>
+#include <csignal>
+#include <filesystem>
+#include <random>
+
+#include "core/base/files.h"
+#include "core/train/run_folder.h"
+#include "tests/app/cli_support.h"
+#include "tests/support/tiny_model.h"
+
+using namespace lorikeet;
+using namespace lorikeet::test;
+namespace fs = std::filesystem;
+
+class TestCliTrain : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  QString model_, data_;
+
+  QString path(const char* name) const { return folder_.path() + "/" + name; }
+  QStringList train(const QString& run, const QStringList& more = {}) const {
+    return QStringList{"train", "--model",         model_, "--data",       data_, "--run",
+                       run,     "--max-steps",     "120",  "--rank",       "8",   "--max-length",
+                       "320",   "--eval-fraction", "0.1",  "--save-every", "15",  "--eval-every",
+                       "30",    "--learning-rate", "2e-2"} +
+           more;
+  }
+  static std::string adapter_bytes(const QString& run) {
+    return read_file(run.toStdString() + "/adapter/adapter_model.safetensors");
+  }
+
+ private slots:
+  void initTestCase() {
+    fs::remove_all(qEnvironmentVariable("LORIKEET_HOME").toStdString());  // what an earlier test run left
+    model_ = path("model");
+    data_ = path("data.json");
+    write_tiny_folder(model_.toStdString(), cli_model());
+    write_alpaca(data_.toStdString(), 60);
+    QCOMPARE(run_cli(train(path("whole"))).code, 0);
+  }
+
+  void a_run_leaves_an_adapter_events_and_a_library_entry() {
+    const RunHistory history = RunFolder::open(path("whole").toStdString()).read_history();
+    QCOMPARE(history.state, RunState::done);
+    QCOMPARE(history.steps.size(), std::size_t{120});
+    QCOMPARE(history.total_steps, std::int64_t{120});
+    QVERIFY(history.steps.back().loss < 0.8 * history.steps.front().loss);
+    QVERIFY(history.evaluations.back().loss < history.evaluations.front().loss);
+    QCOMPARE(history.evaluations.front().step, std::int64_t{0});
+    QVERIFY(history.checkpoints.size() >= 8);
+    int folders = 0;
+    for (const auto& entry : fs::directory_iterator(path("whole").toStdString() + "/checkpoints")) {
+      folders += entry.is_directory() ? 1 : 0;
+    }
+    QCOMPARE(folders, 2);
+    for (const char* file :
+         {"adapter_config.json", "adapter_model.safetensors", "README.md", "lorikeet.json"}) {
+      QVERIFY2(fs::exists(path("whole").toStdString() + "/adapter/" + file), file);
+    }
+    const CliResult library = run_cli({"library", "ls", "--json"});
+    QCOMPARE(library.code, 0);
+    QCOMPARE(library.json()["adapters"].size(), std::size_t{1});
+    QCOMPARE(library.json()["adapters"][0]["version"].get<int>(), 1);
+  }
+
+  void the_same_job_gives_the_same_bytes() {
+    QCOMPARE(run_cli(train(path("again"))).code, 0);
+    QVERIFY(adapter_bytes(path("again")) == adapter_bytes(path("whole")));
+    QVERIFY(comparable_events(path("again").toStdString()) == comparable_events(path("whole").toStdString()));
+    const QStringList from_job = {"train", "--job", path("whole") + "/job.json", "--run", path("from-job")};
+    QCOMPARE(run_cli(from_job).code, 0);
+    QVERIFY(adapter_bytes(path("from-job")) == adapter_bytes(path("whole")));
+    const QStringList one_thread = train(path("one-thread"), {"--threads", "1"});
+    QCOMPARE(run_cli(one_thread).code, 0);
+    QVERIFY(adapter_bytes(path("one-thread")) == adapter_bytes(path("whole")));
+  }
+
+  void a_run_killed_at_any_moment_resumes_to_the_same_end() {
+    std::mt19937 random(QDateTime::currentMSecsSinceEpoch() & 0xffffffff);
+    for (int trial = 0; trial < 3; ++trial) {
+      const QString run = path("killed-") + QString::number(trial);
+      int at = static_cast<int>(random() % 100) + 1;
+      {
+        const auto engine = start_cli(train(run));
+        QVERIFY(wait_for_step(run.toStdString(), at, *engine));
+        ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+        QVERIFY(engine->waitForFinished());
+      }
+      QVERIFY(RunFolder::open(run.toStdString()).was_killed());
+      {
+        // Killed a second time while it goes on, and then let go.
+        const auto engine = start_cli({"resume", run});
+        at = std::min(110, at + 5);
+        wait_for_step(run.toStdString(), at, *engine);
+        ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+        QVERIFY(engine->waitForFinished());
+      }
+      const CliResult end = run_cli({"resume", run});
+      QVERIFY2(end.code == 0, end.err.c_str());
+      QVERIFY2(adapter_bytes(run) == adapter_bytes(path("whole")), qPrintable(QString::number(at)));
+      QVERIFY(comparable_events(run.toStdString()) == comparable_events(path("whole").toStdString()));
+    }
+  }
+
+  void a_stopped_run_keeps_its_steps_and_can_go_on() {
+    const QString run = path("stopped");
+    const auto engine = start_cli(train(run));
+    QVERIFY(wait_for_step(run.toStdString(), 20, *engine));
+    QCOMPARE(run_cli({"stop", run}).code, 0);
+    QVERIFY(engine->waitForFinished(30'000));
+    const RunHistory history = RunFolder::open(run.toStdString()).read_history();
+    if (history.steps.size() < 120) {
+      QCOMPARE(engine->exitCode(), 130);
+      QVERIFY(fs::exists(run.toStdString() + "/adapter/adapter_model.safetensors"));
+      QCOMPARE(run_cli({"resume", run}).code, 0);
+    }
+    QVERIFY(adapter_bytes(run) == adapter_bytes(path("whole")));
+  }
+
+  void a_paused_run_waits_and_goes_on() {
+    const QString run = path("paused");
+    const auto engine = start_cli(train(run, {"--max-steps", "100000"}));
+    QVERIFY(wait_for_step(run.toStdString(), 3, *engine));
+    QCOMPARE(run_cli({"pause", run}).code, 0);
+    QVERIFY(wait_for_state(run.toStdString(), "paused", *engine));
+    const auto steps = RunFolder::open(run.toStdString()).read_history().steps.size();
+    QVERIFY(fs::exists(RunFolder::open(run.toStdString()).checkpoint_path(static_cast<std::int64_t>(steps))));
+    QCOMPARE(run_cli({"resume", run}).code, 0);
+    QVERIFY(wait_for_step(run.toStdString(), static_cast<int>(steps) + 2, *engine));
+    const CliResult second = run_cli({"train", "--model", model_, "--data", data_, "--run", run});
+    QCOMPARE(second.code, 1);
+    QCOMPARE(run_cli({"stop", run}).code, 0);
+    QVERIFY(engine->waitForFinished(30'000));
+    QCOMPARE(engine->exitCode(), 130);
+    QCOMPARE(run_cli({"pause", run}).code, 1);  // nobody is there any more
+  }
+
+  void changed_data_is_not_resumed() {
+    const QString run = path("changed"), data = path("changing.json");
+    write_alpaca(data.toStdString(), 40);
+    const QStringList arguments = {"train", "--model", model_,        "--data", data,
+                                   "--run", run,       "--max-steps", "100000"};
+    const auto engine = start_cli(arguments);
+    QVERIFY(wait_for_step(run.toStdString(), 12, *engine));
+    ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+    QVERIFY(engine->waitForFinished());
+    write_alpaca(data.toStdString(), 41);
+    const CliResult result = run_cli({"resume", run});
+    QCOMPARE(result.code, 1);
+    QVERIFY2(result.err.find("changed since this run began") != std::string::npos, result.err.c_str());
+  }
+
+  void training_goes_on_from_an_adapter() {
+    const QString run = path("further");
+    const CliResult result =
+        run_cli(train(run, {"--adapter", path("whole") + "/adapter", "--max-steps", "25"}));
+    QVERIFY2(result.code == 0, result.err.c_str());
+    const double first = RunFolder::open(run.toStdString()).read_history().steps.front().loss;
+    const double fresh = RunFolder::open(path("whole").toStdString()).read_history().steps.front().loss;
+    QVERIFY2(first < 0.8 * fresh, qPrintable(QString("%1 against %2").arg(first).arg(fresh)));
+  }
+
+  void evaluation_agrees_with_the_run() {
+    const CliResult with = run_cli(
+        {"eval", "--model", model_, "--adapter", path("whole") + "/adapter", "--data", data_, "--json"});
+    const CliResult without =
+        run_cli({"eval", "--model", model_, "--data", data_, "--template", "alpaca", "--json"});
+    QVERIFY2(with.code == 0 && without.code == 0, with.err.c_str());
+    QVERIFY(with.json()["loss"].get<double>() < 0.8 * without.json()["loss"].get<double>());
+    QCOMPARE(with.json()["rows"].get<int>(), 60);
+  }
+
+  void plan_and_run_agree() {
+    QStringList arguments = train(path("unused"));
+    arguments[0] = "plan";
+    arguments.removeAt(arguments.indexOf("--run") + 1);
+    arguments.removeAt(arguments.indexOf("--run"));
+    arguments.removeAt(arguments.indexOf("--max-steps") + 1);
+    arguments.removeAt(arguments.indexOf("--max-steps"));
+    const CliResult plan = run_cli(arguments + QStringList{"--json"});
+    QVERIFY2(plan.code == 0, plan.err.c_str());
+    QVERIFY(plan.json()["fits"].get<bool>());
+    QCOMPARE(plan.json()["rows"].get<int>() + plan.json()["evaluation_rows"].get<int>(), 60);
+    QVERIFY(plan.json()["steps"].get<int>() < 20);
+    QVERIFY(!plan.json()["warnings"].empty());  // said to be too short
+  }
+};
+
+QTEST_GUILESS_MAIN(TestCliTrain)
+#include "test_cli_train.moc"
