@@ -19,6 +19,10 @@ std::unique_ptr<Tokenizer> load_folder(const std::string& folder) {
   const std::string model = folder + "/tokenizer.model";
   if (std::filesystem::exists(json)) return load_tokenizer_json(json, config);
   if (std::filesystem::exists(model)) return load_sentencepiece_tokenizer(model, config);
+  if (std::filesystem::exists(folder + "/vocab.json")) {
+    throw Error(ErrorCode::unsupported, "A tokenizer of vocab.json and merges.txt alone is not built", folder,
+                "Save it once with a newer library, which writes tokenizer.json too.");
+  }
   throw Error(ErrorCode::not_found, "There is neither tokenizer.json nor tokenizer.model", folder,
               "Choose the folder of a Hugging Face model, or a GGUF file.");
 }

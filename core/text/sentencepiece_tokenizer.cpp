@@ -85,6 +85,14 @@ class SentencePieceTokenizer : public VocabularyTokenizer {
   std::unique_ptr<PieceEncoder> encoder_;
 };
 
+/// Llama-3's original files bear the same name: lines of a base64 text and a rank.
+bool is_rank_list(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const std::size_t space = line.find(' ');
+  return bytes.size() > line.size() && space != std::string_view::npos && space > 0 && space % 4 == 0 &&
+         line.find_first_not_of("0123456789", space + 1) == std::string_view::npos && space + 1 < line.size();
+}
+
 /// The roles that the model file itself gives, where the folder's files say nothing.
 void fill_roles(const SentencePieceModel& model, TokenizerConfig& config) {
   const auto fill = [&](std::string& text, TokenId id) {
@@ -106,7 +114,12 @@ std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(SentencePieceParts parts
 
 std::unique_ptr<Tokenizer> load_sentencepiece_tokenizer(const std::string& path,
                                                         const TokenizerConfig& given) {
-  const SentencePieceModel model = read_sentencepiece_model(read_file(path, kMaxFileBytes), path);
+  const std::string bytes = read_file(path, kMaxFileBytes);
+  if (is_rank_list(bytes)) {
+    throw Error(ErrorCode::unsupported, "A tokenizer.model that lists ranks (tiktoken) is not built", path,
+                "Use the model's folder with tokenizer.json.");
+  }
+  const SentencePieceModel model = read_sentencepiece_model(bytes, path);
   TokenizerConfig config = given;
   fill_roles(model, config);
   SentencePieceParts parts;

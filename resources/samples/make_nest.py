@@ -21,8 +21,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "nest", help="folder of the model")
     parser.add_argument("--stories", type=int, default=40000, help="stories to train on; 400 more are held out")
-    parser.add_argument("--steps", type=int, default=5600, help="optimiser steps of 4,096 tokens")
-    parser.add_argument("--save-every", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=4500, help="optimiser steps of 4,096 tokens")
+    parser.add_argument("--save-every", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--precision", choices=("bf16", "f32"), default="bf16",
                         help="bf16 is faster where the processor has it")
