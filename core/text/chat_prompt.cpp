@@ -10,7 +10,7 @@
 namespace lorikeet {
 namespace {
 
-/// An answer in a rendered text: its content with what the template puts before it and up to its end token.
+/// An answer in a rendered text: its content with what the template puts before it.
 struct Answer {
   std::size_t message = 0;
   bool follows_prompt = false;  ///< the text before it is what chat sends
@@ -101,7 +101,7 @@ class AnswerFinder {
     }
   }
 
-  /// Moves the end of an answer behind its end token, which stands before the next message's text.
+  /// The end token of an answer stands before the next message's text.
   void find_end_token(const RenderedChat& chat, Answer& answer) const {
     std::size_t next = chat.text.size();
     for (const ContentRange& range : chat.content) {
@@ -109,9 +109,7 @@ class AnswerFinder {
     }
     auto hit = special_.find(chat.text, answer.end, next, next);
     while (hit && end_id_ && hit->id != *end_id_) hit = special_.find(chat.text, hit->end, next, next);
-    if (!hit) return;
-    answer.end = hit->end;
-    answer.end_id = hit->id;
+    if (hit) answer.end_id = hit->id;
   }
 
   const ChatTemplate& template_;
@@ -151,33 +149,40 @@ EncodedText PromptFormat::encode_chat_prompt(const std::vector<Message>& message
   return builder.take();
 }
 
+/// The text is cut where answers begin and where their content ends. Behind that the end token and what
+/// follows it are one piece, since tokenizers treat the text behind a special token in ways of their own.
 EncodedText PromptFormat::encode_chat(const std::vector<Message>& messages, bool train_all_turns) const {
   const RenderedChat chat = template_->render(messages, false, *tokenizer_);
-  const std::vector<Answer> answers =
+  const auto answers =
       AnswerFinder(*template_, *tokenizer_, *special_, messages, turn_end_id_).find_all(chat);
   EncodedTextBuilder builder(*tokenizer_);
   const ChatEncoder encoder(chat, *special_, builder);
   std::size_t done = 0;
-  for (const Answer& answer : answers) {
-    const bool last = &answer == &answers.back();
-    if (last && !answer.follows_prompt && (answers.size() == 1 || !train_all_turns)) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Answer& answer = answers[i];
+    const bool last = i + 1 == answers.size();
+    if (last && !answer.follows_prompt && (i == 0 || !train_all_turns)) {
       // The template writes a finished turn otherwise than it asks for one; what chat sends counts.
       builder = EncodedTextBuilder(*tokenizer_);
       const auto before = messages.begin() + static_cast<std::ptrdiff_t>(answer.message);
       add_chat_prompt(std::vector<Message>(messages.begin(), before), builder);
-    } else {
-      encoder.encode(done, answer.begin);
+    } else if (i == 0) {
+      encoder.encode(0, answer.begin);
     }
     const std::int64_t begin = builder.size();
     encoder.encode(answer.begin, answer.end);
-    done = answer.end;
-    if (last && answer.end_id < 0 && answer.message + 1 == messages.size() && end_id_ >= 0) {
+    std::int64_t end = builder.size();
+    done = last ? chat.text.size() : answers[i + 1].begin;
+    if (answer.end_id < 0 && last && answer.message + 1 == messages.size() && end_id_ >= 0) {
       builder.token(end_id_);  // a template without end tokens: the tokenizer's stands in its place
-      done = chat.text.size();
+      end = builder.size();
+    } else {
+      encoder.encode(answer.end, done);
+      if (answer.end_id >= 0) end = builder.after(answer.end_id, end);
     }
-    if (last || train_all_turns) builder.train_from(begin);
+    if (last || train_all_turns) builder.train(begin, end);
   }
-  encoder.encode(done, chat.text.size());
+  if (answers.empty()) encoder.encode(0, chat.text.size());
   return builder.take();
 }
 

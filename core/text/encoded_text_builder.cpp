@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/text/encoded_text_builder.h"
 
+#include <algorithm>
+
 namespace lorikeet {
 
 void EncodedTextBuilder::text(std::string_view piece, bool parse_special) {
@@ -19,7 +21,7 @@ void EncodedTextBuilder::answer(std::string_view piece, TokenId end_id, bool tra
   const std::int64_t begin = size();
   text(piece);
   if (end_id >= 0) token(end_id);
-  if (trained) train_from(begin);
+  if (trained) train(begin, size());
 }
 
 void EncodedTextBuilder::token(TokenId id) {
@@ -27,12 +29,17 @@ void EncodedTextBuilder::token(TokenId id) {
   result_.text += tokenizer_->token_bytes(id);
 }
 
-void EncodedTextBuilder::train_from(std::int64_t begin) {
-  if (begin == size()) return;
+std::int64_t EncodedTextBuilder::after(TokenId id, std::int64_t from) const {
+  const auto found = std::find(result_.ids.begin() + from, result_.ids.end(), id);
+  return found == result_.ids.end() ? from : found - result_.ids.begin() + 1;
+}
+
+void EncodedTextBuilder::train(std::int64_t begin, std::int64_t end) {
+  if (begin == end) return;
   if (!result_.trained.empty() && result_.trained.back().second == begin) {
-    result_.trained.back().second = size();
+    result_.trained.back().second = end;
   } else {
-    result_.trained.emplace_back(begin, size());
+    result_.trained.emplace_back(begin, end);
   }
 }
 

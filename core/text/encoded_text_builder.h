@@ -22,8 +22,10 @@ class EncodedTextBuilder {
   void token(TokenId id);
 
   std::int64_t size() const { return std::ssize(result_.ids); }
-  /// Marks the ids from `begin` to here as trained; nothing when there are none.
-  void train_from(std::int64_t begin);
+  /// The place behind the first `id` at or after `from`; `from` when there is none.
+  std::int64_t after(TokenId id, std::int64_t from) const;
+  /// Marks the ids [begin, end) as trained; nothing when there are none. Ranges are given in order.
+  void train(std::int64_t begin, std::int64_t end);
   EncodedText take() { return std::move(result_); }
 
  private:
