@@ -57,7 +57,8 @@ void TerminalProgress::show(const RunProgress& progress) {
     return;
   }
   const bool worth_a_line = progress.state != RunState::training && progress.state != RunState::evaluating;
-  if (worth_a_line && (progress.state != state_ || !progress.why.empty())) {
+  if (worth_a_line &&
+      (!progress.why.empty() || (progress.state != state_ && progress.state != RunState::done))) {
     line(progress.why.empty() ? std::string(to_string(progress.state)) : progress.why);
   }
   state_ = progress.state;
