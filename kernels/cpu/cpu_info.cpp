@@ -51,7 +51,7 @@ std::optional<std::uint64_t> read_field(const std::string& path, std::string_vie
 /// mounted. Inside a container the path may not exist below the mount; the mount itself is then the group.
 std::vector<std::string> group_folders(const std::string& base, std::string path) {
   std::vector<std::string> folders;
-  while (!path.empty() && path != "/") {
+  while (path.size() > 1 && path.front() == '/') {
     folders.push_back(base + path);
     path.erase(path.find_last_of('/'));
   }
@@ -93,7 +93,8 @@ const char* to_string(Isa isa) {
 
 Isa detected_isa() {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::x86_64_v2;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+    return Isa::x86_64_v2;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   if (!avx512) return Isa::avx2;

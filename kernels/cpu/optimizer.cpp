@@ -20,7 +20,6 @@ namespace {
 constexpr std::int64_t sum_chunk = 1 << 14;
 constexpr std::int64_t block = 256;
 
-/// Codes of the buckets' values nearest to zero, and the midpoints that tell the neighbours apart.
 simd::MapIndex make_index(const DynamicMap& map) {
   simd::MapIndex index{};
   for (std::size_t i = 0; i < map.size(); ++i) {
@@ -30,8 +29,10 @@ simd::MapIndex make_index(const DynamicMap& map) {
   }
   for (std::uint32_t bucket = 0; bucket < simd::MapIndex::buckets; ++bucket) {
     const float edge = bucket == 0 ? 0.0f : std::bit_cast<float>((bucket + simd::MapIndex::first) << 16);
-    index.codes[0][bucket] = nearest_in_map(map, edge);
-    index.codes[1][bucket] = nearest_in_map(map, -edge);
+    // The code of the bucket's value nearest to zero, or the one below that for negative values.
+    index.below[0][bucket] = static_cast<std::uint8_t>(std::min<int>(nearest_in_map(map, edge), 254));
+    index.below[1][bucket] =
+        static_cast<std::uint8_t>(std::clamp<int>(nearest_in_map(map, -edge) - 1, 0, 254));
   }
   return index;
 }

@@ -16,7 +16,7 @@ struct BackwardBuffers {
   float* ds_pairs;                ///< (64 / per_unit, 64) units
   float *p, *dp;                  ///< (4, 64)
   float *p_units, *ds_units;      ///< (4, 64 / per_unit)
-  float *lse, *delta;             ///< (64)
+  float *lse, *delta;             ///< (64), lse to the base 2
   BackwardBuffers(void* workspace, std::int64_t padded) {
     float* next = static_cast<float*>(workspace);
     const auto take = [&](std::int64_t count) {
@@ -59,12 +59,16 @@ void fill_buffers(const AttentionTile& t, const BackwardBuffers& b, std::int64_t
     b.lse[r] = -minus_huge;  // rows past the end: exp gives 0
     b.delta[r] = 0;
     if (r >= t.rows) continue;
-    b.lse[r] = lse[r * t.lse_stride];
+    b.lse[r] = lse[r * t.lse_stride] * log2_of_e;
     Vec sum{};
     for_each_vector(t.head_dim,
                     [&](auto i) { sum += i.load(dout + r * t.stride) * i.load(out + r * t.stride); });
     b.delta[r] = sum_of_lanes(sum);
   }
+  // The next tile's.
+  prefetch_rows(q + tile * t.stride, t.stride, tile, t.head_dim);
+  prefetch_rows(dout + tile * t.stride, t.stride, tile, t.head_dim);
+  prefetch_rows(out + tile * t.stride, t.stride, tile, t.head_dim);
 }
 
 /// Queries [low, high) of the tile that see key `key`.
@@ -77,6 +81,7 @@ LORIKEET_INLINE Span seeing_queries(const AttentionTile& t, std::int64_t key) {
 template <typename Unit>
 LORIKEET_INLINE void soften_backward(const AttentionTile& t, const BackwardBuffers& b, std::int64_t key,
                                      std::int64_t from, std::int64_t to, float* pairs) {
+  const float scale = t.scale * log2_of_e;
   for (std::int64_t v = 0; v < tile / lanes; ++v) {
     Vec ds[group] = {};
     if (v >= from && v < to) {
@@ -84,7 +89,7 @@ LORIKEET_INLINE void soften_backward(const AttentionTile& t, const BackwardBuffe
       const Vec delta = load(b.delta + v * lanes);
       for (int r = 0; r < group; ++r) {
         const Span span = seeing_queries(t, key + r);
-        Vec p = vec_exp(load(b.p + r * tile + v * lanes) * t.scale - lse);
+        Vec p = vec_exp2(load(b.p + r * tile + v * lanes) * scale - lse);
         if (span.low > v * lanes || span.high < (v + 1) * lanes) p = inside(span, v * lanes) ? p : Vec{};
         ds[r] = p * (load(b.dp + r * tile + v * lanes) - delta);
         Unit::store_row(b.p_units + (r * tile + v * lanes) / Unit::per_unit, p);

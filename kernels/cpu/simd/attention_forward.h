@@ -50,38 +50,38 @@ struct ForwardBuffers {
 };
 
 /// Softmax of four queries over one tile of keys: p from the scores, sums and maxima brought up to date;
-/// alpha is what the earlier part of each row shrinks by.
-template <typename Unit>
+/// alpha is what the earlier part of each row shrinks by. Maxima are of the scores before the scale; exp
+/// becomes a power of two.
+/// `all`: every query sees all 64 keys.
+template <typename Unit, bool all>
 LORIKEET_INLINE void soften(const AttentionTile& t, const ForwardBuffers& b, std::int64_t row,
-                            std::int64_t first_key, std::int64_t vectors, float* alpha) {
-  float change[lanes] = {};
+                            std::int64_t first_key, std::int64_t some_vectors, float* alpha) {
+  const std::int64_t vectors = all ? tile / lanes : some_vectors;
+  const float scale = t.scale * log2_of_e;
   Vec top[group];
   Span span[group];
   bool whole[group];
   for (int r = 0; r < group; ++r) {
     span[r] = visible_keys(t, t.first + row + r, first_key);
-    whole[r] = span[r].low <= 0 && span[r].high >= vectors * lanes;
+    whole[r] = all || (span[r].low <= 0 && span[r].high >= vectors * lanes);
     top[r] = splat(minus_huge);
     for (std::int64_t v = 0; v < vectors; ++v) {
-      Vec s = load(b.scores + r * tile + v * lanes) * t.scale;
-      if (!whole[r]) s = inside(span[r], v * lanes) ? s : splat(minus_huge);
-      store(b.scores + r * tile + v * lanes, s);
-      top[r] = vec_max(top[r], s);
+      const Vec s = load(b.scores + r * tile + v * lanes);
+      top[r] = vec_max(top[r], whole[r] ? s : inside(span[r], v * lanes) ? s : splat(minus_huge));
     }
   }
+  Four before;
+  __builtin_memcpy(&before, b.largest + row, sizeof before);
+  const Four now = _mm_max_ps(before, largest_of_each(top));
+  __builtin_memcpy(b.largest + row, &now, sizeof now);
+  const Four change = native_lowest_four(vec_exp2(native_extend((before - now) * scale)));
+  __builtin_memcpy(alpha, &change, sizeof change);
+  const Four shift = now * scale;
   for (int r = 0; r < group; ++r) {
-    const float before = b.largest[row + r];
-    const float now = largest_of_lanes(top[r]);
-    b.largest[row + r] = now > before ? now : before;
-    change[r] = before - b.largest[row + r];
-  }
-  store(change, vec_exp(load(change)));
-  for (int r = 0; r < group; ++r) {
-    alpha[r] = change[r];
-    const Vec largest = splat(b.largest[row + r]);
-    Vec sum = load(b.sums + (row + r) * lanes) * alpha[r];
+    const Vec largest = splat(shift[r]);
+    Vec sum = load(b.sums + (row + r) * lanes) * change[r];
     for (std::int64_t v = 0; v < vectors; ++v) {
-      Vec p = vec_exp(load(b.scores + r * tile + v * lanes) - largest);
+      Vec p = vec_exp2(load(b.scores + r * tile + v * lanes) * scale - largest);
       if (!whole[r]) p = inside(span[r], v * lanes) ? p : Vec{};
       sum += p;
       Unit::store_row(b.p + (r * tile + v * lanes) / Unit::per_unit, p);
@@ -100,6 +100,7 @@ void forward_tile(const AttentionTile& t, const void* q, const float* keys, cons
   const ForwardBuffers b(t.workspace, padded);
   const std::int64_t rows = round_up(t.rows, group);
   copy_rows<Unit>(static_cast<const T*>(q), t.stride, t.rows, rows, t.head_dim, padded, b.queries);
+  prefetch_rows(static_cast<const T*>(q) + t.head_dim, t.stride, t.rows, t.head_dim);  // the next head's
   __builtin_memset(b.out, 0, static_cast<std::size_t>(rows * padded) * sizeof(float));
   __builtin_memset(b.sums, 0, static_cast<std::size_t>(rows * lanes) * sizeof(float));
   for (std::int64_t r = 0; r < rows; ++r) b.largest[r] = minus_huge;
@@ -117,7 +118,13 @@ void forward_tile(const AttentionTile& t, const void* q, const float* keys, cons
       multiply<Unit, Mode::overwrite>(b.scores, tile, {b.queries + row * units, units, 1},
                                       keys + first_key * units, width, sum_units, vectors);
       float alpha[group];
-      soften<Unit>(t, b, row, first_key, vectors, alpha);
+      const bool all = visible_keys(t, t.first + row, first_key).high >= tile &&
+                       visible_keys(t, t.first + row + group - 1, first_key).low <= 0;
+      if (all) {
+        soften<Unit, true>(t, b, row, first_key, vectors, alpha);
+      } else {
+        soften<Unit, false>(t, b, row, first_key, vectors, alpha);
+      }
       multiply<Unit, Mode::scale_and_add>(
           b.out + row * padded, padded, {b.p, tile / Unit::per_unit, 1}, values + first_key * units, padded,
           (count + Unit::per_unit - 1) / Unit::per_unit, padded / lanes, alpha);
@@ -127,7 +134,7 @@ void forward_tile(const AttentionTile& t, const void* q, const float* keys, cons
     const float sum = sum_of_lanes(load(b.sums + r * lanes));
     T* to = static_cast<T*>(out) + r * t.stride;
     for_each_vector(t.head_dim, [&](auto i) { i.store(to, load(b.out + r * padded + i.at) / sum); });
-    if (lse != nullptr) lse[r * t.lse_stride] = b.largest[r] + __builtin_logf(sum);
+    if (lse != nullptr) lse[r * t.lse_stride] = b.largest[r] * t.scale + __builtin_logf(sum);
   }
 }
 

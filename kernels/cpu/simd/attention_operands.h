@@ -28,7 +28,7 @@ struct SingleUnit {
   }
 };
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+LORIKEET_INLINE std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
@@ -47,8 +47,9 @@ struct Broadcast {
 };
 
 template <typename Unit, int columns, Mode mode>
-LORIKEET_INLINE void multiply_block(float* c, std::int64_t c_row, const Broadcast& a, const float* b,
-                                    std::int64_t b_row, std::int64_t count, const float* alpha) {
+__attribute__((noinline)) void multiply_block(float* c, std::int64_t c_row, const Broadcast& a,
+                                              const float* b, std::int64_t b_row, std::int64_t count,
+                                              const float* alpha) {
   Vec sums[group][columns];
   for (int r = 0; r < group; ++r) {
     for (int n = 0; n < columns; ++n) {
@@ -90,9 +91,22 @@ void multiply(float* c, std::int64_t c_row, const Broadcast& a, const float* b, 
 
 typedef float Four __attribute__((vector_size(16)));
 
+/// Largest lane of each of four vectors.
+LORIKEET_INLINE Four largest_of_each(const Vec* x) {
+  typedef std::int32_t Places __attribute__((vector_size(16)));
+  const auto larger = [](Four a, Four b) -> Four { return _mm_max_ps(a, b); };
+  const Four a = native_fold_max(x[0]), b = native_fold_max(x[1]), c = native_fold_max(x[2]),
+             d = native_fold_max(x[3]);
+  const Four ab =
+      larger(__builtin_shuffle(a, b, Places{0, 4, 1, 5}), __builtin_shuffle(a, b, Places{2, 6, 3, 7}));
+  const Four cd =
+      larger(__builtin_shuffle(c, d, Places{0, 4, 1, 5}), __builtin_shuffle(c, d, Places{2, 6, 3, 7}));
+  return larger(__builtin_shuffle(ab, cd, Places{0, 1, 4, 5}), __builtin_shuffle(ab, cd, Places{2, 3, 6, 7}));
+}
+
 /// to[column][row] = from[row][column]; both extents are multiples of 4. Only moves bits.
-void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
-               std::int64_t columns) {
+inline void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
+                      std::int64_t rows, std::int64_t columns) {
   typedef std::int32_t Places __attribute__((vector_size(16)));
   for (std::int64_t r = 0; r < rows; r += 4) {
     for (std::int64_t c = 0; c < columns; c += 4) {
@@ -108,6 +122,15 @@ void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t
                          __builtin_shuffle(high01, high23, Places{2, 3, 6, 7})};
       for (int i = 0; i < 4; ++i) __builtin_memcpy(to + (c + i) * to_row + r, &y[i], sizeof y[i]);
     }
+  }
+}
+
+/// Asks for rows that will be read soon: a head's rows lie too far apart for the processor to guess them.
+template <typename T>
+void prefetch_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t head_dim) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t i = 0; i < head_dim; i += line) __builtin_prefetch(from + r * stride + i);
   }
 }
 

@@ -36,15 +36,14 @@ void adamw(float* p, const float* g, float* m, float* v, std::int64_t n, const A
 }
 
 /// Code of the entry nearest to x in [-1, 1]; the lower one at a midpoint.
-LORIKEET_INLINE std::uint8_t nearest(const MapIndex& map, float x) {
+LORIKEET_INLINE std::uint32_t nearest(const MapIndex& map, float x) {
   std::uint32_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
   const std::uint32_t upper = (bits & 0x7fffffffu) >> 16;
   const std::uint32_t bucket = upper > MapIndex::first ? upper - MapIndex::first : 0;
-  const std::uint32_t code =
-      map.codes[bits >> 31][bucket < MapIndex::buckets ? bucket : MapIndex::buckets - 1];
-  if (bits >> 31 == 0) return static_cast<std::uint8_t>(code + (x > map.midpoints[code] ? 1u : 0u));
-  return static_cast<std::uint8_t>(code - (code > 0 && x <= map.midpoints[code - 1] ? 1u : 0u));
+  const std::uint32_t below =
+      map.below[bits >> 31][bucket < MapIndex::buckets ? bucket : MapIndex::buckets - 1];
+  return below + (x > map.midpoints[below] ? 1u : 0u);
 }
 
 constexpr std::int64_t block_size = 256;
@@ -80,13 +79,20 @@ void adamw_8bit(const AdamBlock& b, const MapIndex& m_map, const MapIndex& v_map
   *b.v_absmax = v_absmax;
   const float m_divisor = m_absmax > 0 ? m_absmax : 1;
   const float v_divisor = v_absmax > 0 ? v_absmax : 1;
-  const std::uint8_t zero = nearest(m_map, 0.0f);
+  for_each_vector(b.n, [&](auto i) {
+    i.store(m, i.load(m) / m_divisor);
+    i.store(v, i.load(v) / v_divisor);
+  });
+  std::uint8_t codes[block_size];  // of its own, so that storing a code cannot change what is read next
+  const std::uint32_t zero = nearest(m_map, 0.0f);
   for (std::int64_t i = 0; i < b.n; ++i) {
-    const std::uint8_t code = nearest(m_map, m[i] / m_divisor);
+    const std::uint32_t code = nearest(m_map, m[i]);
     // A negative moment keeps its sign; zero counts as positive.
-    b.m_codes[i] = code == zero && m[i] < 0 ? static_cast<std::uint8_t>(zero - 1) : code;
-    b.v_codes[i] = nearest(v_map, v[i] / v_divisor);
+    codes[i] = static_cast<std::uint8_t>(code - ((code == zero) & (m[i] < 0) ? 1u : 0u));
   }
+  __builtin_memcpy(b.m_codes, codes, static_cast<std::size_t>(b.n));
+  for (std::int64_t i = 0; i < b.n; ++i) codes[i] = static_cast<std::uint8_t>(nearest(v_map, v[i]));
+  __builtin_memcpy(b.v_codes, codes, static_cast<std::size_t>(b.n));
 }
 
 }  // namespace

@@ -29,13 +29,14 @@ struct ElementKernels {
 };
 
 /// How a value in [-1, 1] finds its code in a map of 256 ascending entries without a search: the upper 16
-/// bits of its magnitude name a bucket with at most one midpoint inside.
+/// bits of its magnitude name a bucket with at most one midpoint inside, and the code is below + (value >
+/// midpoints[below]).
 struct MapIndex {
   static constexpr std::uint32_t first = 0x3380u;  ///< upper bits of 2^-24: below lies only zero
   static constexpr std::uint32_t buckets = 0x3f80u - first + 1u;  ///< the last one holds 1
   float values[256];
   float midpoints[256];            ///< between entries i and i + 1; the last is infinite
-  std::uint8_t codes[2][buckets];  ///< [negative][bucket]: code of the bucket's value nearest to zero
+  std::uint8_t below[2][buckets];  ///< [negative][bucket], in [0, 254]
 };
 
 /// One block of the 8-bit optimiser (formats.md §2.7).

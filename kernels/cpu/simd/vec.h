@@ -128,6 +128,22 @@ LORIKEET_INLINE Vec vec_exp(Vec x) {
   return x < splat(-87.0f) ? Vec{} : result;
 }
 
+/// 2^x with a relative error below 2^-22, for x <= 100: x = n + f, |f| <= 1/2, a polynomial of degree 5
+/// (least largest error 1.1e-7). What would be below 2^-126 becomes something below 2^-125.
+LORIKEET_INLINE Vec vec_exp2(Vec x) {
+  const Vec clamped = vec_max(splat(-126.0f), x);  // in this order NaN stays NaN
+  const Vec n = native_round(clamped);
+  const Vec f = clamped - n;
+  Vec p = splat(1.32647192e-3f);
+  p = p * f + 9.67152324e-3f;
+  p = p * f + 5.55073395e-2f;
+  p = p * f + 2.40222424e-1f;
+  p = p * f + 6.93147004e-1f;
+  p = p * f + 1.0f;
+  return native_scale(p, n);
+}
+constexpr float log2_of_e = 1.44269504f;
+
 /// Where a loop stands: a whole vector, or what is left of one. Values past the end read as 0.
 struct Whole {
   std::int64_t at;
