@@ -75,7 +75,7 @@ int run(int argc, char** argv, std::stop_token stop) {
   context.stop = std::move(stop);
   context.home = home_folder();
   for (const auto add : {add_devices, add_inspect, add_tokenize, add_render, add_plan, add_train,
-                         add_run_control, add_chat, add_eval, add_library}) {
+                         add_run_control, add_chat, add_eval, add_export, add_library}) {
     add(app, context);
   }
   try {

@@ -14,14 +14,16 @@ namespace {
 /// Loads the tensors of one model, one after the other.
 class Loader {
  public:
-  Loader(Backend& backend, const WeightSource& source, std::stop_token stop, const BaseModel::Progress& progress)
+  Loader(Backend& backend, const WeightSource& source, std::stop_token stop,
+         const BaseModel::Progress& progress)
       : backend_(backend), source_(source), stop_(std::move(stop)), progress_(progress) {
     for (const auto& tensor : source.tensors()) total_ += tensor.bytes.size();
   }
 
-  Weight matrix(const std::string& name, std::int64_t out, std::int64_t in, WeightFormat format, bool has_bias = false) {
+  Weight matrix(const std::string& name, std::int64_t out, std::int64_t in, WeightFormat format,
+                bool has_bias = false) {
     const SourceTensor& tensor = need(name + ".weight", {out, in});
-    Weight weight = make_weight(backend_, format, out, in, reader(tensor, in), name + ".weight");
+    Weight weight = make_weight(backend_, format, out, in, reader(tensor), name + ".weight");
     finish(tensor);
     if (has_bias) weight.bias = vector(name + ".bias", out);
     return weight;
@@ -30,9 +32,10 @@ class Loader {
   Tensor vector(const std::string& name, std::int64_t length) {
     const SourceTensor& tensor = need(name, {length});
     std::vector<float> values(static_cast<std::size_t>(length));
-    reader(tensor, 1)(0, values);
+    read_elements(tensor, 0, values);
     for (const float value : values) {
-      if (!std::isfinite(value)) throw Error(ErrorCode::numeric, "The tensor holds a value that is not finite", name);
+      if (!std::isfinite(value))
+        throw Error(ErrorCode::numeric, "The tensor holds a value that is not finite", name);
     }
     Tensor result = backend_.allocate({length}, DType::f32);
     backend_.upload(result, values.data());
@@ -43,35 +46,11 @@ class Loader {
  private:
   const SourceTensor& need(const std::string& name, const std::vector<std::int64_t>& shape) const {
     if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "Loading was stopped");
-    const SourceTensor* tensor = source_.find(name);
-    if (!tensor) {
-      throw Error(ErrorCode::bad_format, "The model lacks the tensor " + name, source_.path(), "Download the model again");
-    }
-    if (tensor->shape != shape) {
-      throw Error(ErrorCode::bad_format, "The tensor " + name + " does not have the shape the configuration asks for",
-                  source_.path(), "Check that configuration and weights belong together");
-    }
-    return *tensor;
+    return require_tensor(source_, name, shape);
   }
 
-  /// Elements in row-major order of the PyTorch layout; rows that GGUF interleaves are put back.
-  ElementReader reader(const SourceTensor& tensor, std::int64_t columns) const {
-    if (tensor.permuted_heads == 0) {
-      return [&tensor](std::int64_t first, std::span<float> out) { read_elements(tensor.type, tensor.bytes, first, out); };
-    }
-    const std::int64_t head_rows = tensor.elements() / columns / tensor.permuted_heads;
-    return [&tensor, columns, head_rows](std::int64_t first, std::span<float> out) {
-      for (std::size_t done = 0; done < out.size();) {
-        const std::int64_t at = first + static_cast<std::int64_t>(done);
-        const std::int64_t row = at / columns, column = at % columns;
-        // Row (head, half p, i) of the PyTorch layout is row (head, i, p) in the file (formats.md §7.4).
-        const std::int64_t in_head = row % head_rows, half = head_rows / 2;
-        const std::int64_t stored = row - in_head + (in_head % half) * 2 + in_head / half;
-        const auto count = std::min(out.size() - done, static_cast<std::size_t>(columns - column));
-        read_elements(tensor.type, tensor.bytes, stored * columns + column, out.subspan(done, count));
-        done += count;
-      }
-    };
+  static ElementReader reader(const SourceTensor& tensor) {
+    return [&tensor](std::int64_t first, std::span<float> out) { read_elements(tensor, first, out); };
   }
 
   void finish(const SourceTensor& tensor) {
@@ -89,8 +68,9 @@ class Loader {
 
 }  // namespace
 
-BaseModel BaseModel::load(Backend& backend, const ModelSpec& spec, const WeightSource& source, WeightFormat linear,
-                          WeightFormat wide, std::stop_token stop, const Progress& progress) {
+BaseModel BaseModel::load(Backend& backend, const ModelSpec& spec, const WeightSource& source,
+                          WeightFormat linear, WeightFormat wide, std::stop_token stop,
+                          const Progress& progress) {
   Loader loader(backend, source, std::move(stop), progress);
   BaseModel model;
   model.backend_ = &backend;
@@ -122,7 +102,8 @@ std::uint64_t BaseModel::bytes() const {
   std::uint64_t total = embedding_.bytes() + head_.bytes() + final_norm_.view().bytes();
   total += rope_cosine_.view().bytes() + rope_sine_.view().bytes();
   for (const auto& layer : layers_) {
-    for (const Weight* weight : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down}) {
+    for (const Weight* weight :
+         {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down}) {
       total += weight->bytes();
     }
     total += layer.input_norm.view().bytes() + layer.post_attention_norm.view().bytes();
@@ -130,9 +111,13 @@ std::uint64_t BaseModel::bytes() const {
   return total;
 }
 
-TensorView BaseModel::embedding() const { return embedding_.values; }
+TensorView BaseModel::embedding() const {
+  return embedding_.values;
+}
 
-const Weight& BaseModel::head() const { return spec_.tied_head ? embedding_ : head_; }
+const Weight& BaseModel::head() const {
+  return spec_.tied_head ? embedding_ : head_;
+}
 
 void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) {
   if (rope_cosine_ && rope_cosine_.view().rows() >= positions && linear_factor == linear_factor_) return;
@@ -141,7 +126,8 @@ void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) 
   std::vector<float> cosine(static_cast<std::size_t>(positions * pairs)), sine(cosine.size());
   for (std::int64_t position = 0; position < positions; ++position) {
     for (std::int64_t pair = 0; pair < pairs; ++pair) {
-      // The angle is rounded to f32 as Hugging Face does; at far positions that is the angle the model was trained with.
+      // The angle is rounded to f32 as Hugging Face does; at far positions that is the angle the model was
+      // trained with.
       const float angle = static_cast<float>(position) * frequencies[static_cast<std::size_t>(pair)];
       const auto at = static_cast<std::size_t>(position * pairs + pair);
       cosine[at] = static_cast<float>(std::cos(static_cast<double>(angle)));
@@ -167,7 +153,8 @@ std::vector<float> rope_inverse_frequencies(const RopeSpec& rope, double linear_
       if (wavelength > original / rope.low_freq_factor) {
         frequency /= rope.factor;
       } else if (wavelength >= original / rope.high_freq_factor) {
-        const double smooth = (original / wavelength - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
+        const double smooth =
+            (original / wavelength - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
         frequency = (1.0 - smooth) * frequency / rope.factor + smooth * frequency;
       }
     }

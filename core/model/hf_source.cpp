@@ -10,14 +10,6 @@
 namespace lorikeet {
 namespace {
 
-StorageType storage_type(const SafetensorsDtype& dtype) {
-  const std::string_view name = dtype.name;
-  if (name == "F32") return StorageType::f32;
-  if (name == "F16") return StorageType::f16;
-  if (name == "BF16") return StorageType::bf16;
-  return StorageType::other;
-}
-
 /// A folder of safetensors files.
 class HfSource : public WeightSource {
  public:
@@ -58,7 +50,7 @@ class HfSource : public WeightSource {
       }
       SourceTensor tensor;
       tensor.name = entry.name;
-      tensor.type = storage_type(*entry.dtype);
+      tensor.type = storage_type_of(entry.dtype->name);
       tensor.dtype = entry.dtype->name;
       tensor.shape = entry.shape;
       tensor.bytes = shard.bytes(entry);

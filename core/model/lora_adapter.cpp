@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "core/base/atomic_folder.h"
 #include "core/base/files.h"
+#include "core/model/adapter_tensors.h"
 #include "core/model/safetensors.h"
-#include "core/model/storage.h"
 #include "core/train/plan.h"
 #include "core/train/settings.h"
 #include "kernels/backend.h"
@@ -42,63 +41,6 @@ std::string tensor_name(const LoraModule& module, char half) {
   return AdapterModule{module.layer, module.name, 0, 0, 0, 0}.tensor_name(half);
 }
 
-StorageType storage_type(const SafetensorsEntry& entry, const std::string& where) {
-  const std::string_view name = entry.dtype->name;
-  if (name == "F32") return StorageType::f32;
-  if (name == "F16") return StorageType::f16;
-  if (name == "BF16") return StorageType::bf16;
-  throw Error(ErrorCode::unsupported, "Adapter tensors stored as " + std::string(name) + " cannot be read",
-              where);
-}
-
-void load_tensor(Backend& backend, const SafetensorsFile& file, const std::string& name, TensorView to) {
-  const std::string where = file.path() + ": " + name;
-  const SafetensorsEntry* entry = file.find(name);
-  if (!entry)
-    throw Error(ErrorCode::bad_format, "The adapter lacks a tensor that its configuration asks for", where);
-  if (entry->shape != std::vector<std::int64_t>{to.shape[0], to.shape[1]}) {
-    const auto text = [](std::int64_t a, std::int64_t b) {
-      return std::to_string(a) + " x " + std::to_string(b);
-    };
-    const bool matrix = entry->shape.size() == 2;
-    throw Error(ErrorCode::bad_format,
-                "The tensor is " +
-                    (matrix ? text(entry->shape[0], entry->shape[1]) : std::string("no matrix")) +
-                    ", this base model and rank need " + text(to.shape[0], to.shape[1]),
-                where, "Check that the adapter was made for this base model");
-  }
-  std::vector<float> values(static_cast<std::size_t>(to.elements()));
-  read_elements(storage_type(*entry, where), file.bytes(*entry), 0, values);
-  if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
-    throw Error(ErrorCode::numeric, "The adapter holds a value that is not finite", where);
-  }
-  backend.upload(to, values.data());
-  file.forget(*entry);
-}
-
-/// A tensor that belongs to no module would change the model in a way that is not honoured.
-void refuse_other_tensors(const SafetensorsFile& file, const std::set<std::string>& used,
-                          std::int64_t layers) {
-  for (const SafetensorsEntry& entry : file.tensors()) {
-    if (used.count(entry.name) || entry.name.find(".base_layer.") != std::string::npos) continue;
-    const auto has = [&](const char* part) { return entry.name.find(part) != std::string::npos; };
-    const std::string where = file.path() + ": " + entry.name;
-    if (has("lora_magnitude_vector"))
-      throw Error(ErrorCode::unsupported, "DoRA adapters cannot be used yet", where);
-    if (has("lora_embedding_"))
-      throw Error(ErrorCode::unsupported, "An adapted embedding cannot be used yet", where);
-    if (has("lora_B.bias")) throw Error(ErrorCode::unsupported, "Trained biases cannot be used yet", where);
-    if (has(".lora_A.") || has(".lora_B.")) {
-      throw Error(ErrorCode::bad_format,
-                  "The adapter changes a layer that this base model (" + std::to_string(layers) +
-                      " layers) or the configuration lacks",
-                  where, "Check that the adapter was made for this base model");
-    }
-    throw Error(ErrorCode::unsupported, "A module trained as a whole cannot be used yet", where,
-                "Merge it into the base model with PEFT and use the merged model");
-  }
-}
-
 }  // namespace
 
 LoraAdapter LoraAdapter::create(Backend& backend, const ModelSpec& spec, const Settings& settings) {
@@ -128,18 +70,11 @@ LoraAdapter LoraAdapter::load(Backend& backend, const ModelSpec& spec, const std
   LoraAdapter adapter;
   adapter.config_ = read_adapter_config(folder);
   adapter.notes_ = read_adapter_notes(folder);
-  const std::vector<AdapterModule> modules = adapter_modules(spec, adapter.config_);
-  const SafetensorsFile file(adapter_weights_path(folder));
-  std::set<std::string> used;
-  for (const AdapterModule& module : modules) {
-    used.insert(module.tensor_name('A'));
-    used.insert(module.tensor_name('B'));
-  }
-  refuse_other_tensors(file, used, spec.layers);
-  adapter.modules_ = place_modules(modules, backend, adapter.parameters_);
-  for (const LoraModule& module : adapter.modules_) {
-    load_tensor(backend, file, tensor_name(module, 'A'), module.a);
-    load_tensor(backend, file, tensor_name(module, 'B'), module.b);
+  const AdapterTensors tensors(folder, spec, adapter.config_);
+  adapter.modules_ = place_modules(tensors.modules(), backend, adapter.parameters_);
+  for (std::size_t i = 0; i < adapter.modules_.size(); ++i) {
+    backend.upload(adapter.modules_[i].a, tensors.read(tensors.modules()[i], 'A').data());
+    backend.upload(adapter.modules_[i].b, tensors.read(tensors.modules()[i], 'B').data());
   }
   return adapter;
 }

@@ -20,8 +20,15 @@ void add_generation_end_ids(const Json& generation, const std::string& name, Mod
 /// The spec of a GGUF file's metadata and tensor names (formats.md §7.3).
 ModelSpec spec_from_gguf(const GgufFile& file);
 
-/// The config.json that transformers would need for this spec: of the "llama" family, with `dtype` such as
-/// "bfloat16". Throws Error(unsupported) when the spec's RoPE divisors are not those of the llama3 rule.
+/// The config.json that transformers would need for a spec read from a GGUF file; `dtype` such as "bfloat16".
+/// Throws Error(unsupported) when the spec's RoPE divisors are not those of the llama3 rule.
 Json config_from_spec(const ModelSpec& spec, const std::string& dtype);
+
+/// A config.json changed for weights written anew: the dtype in the field the file uses, no
+/// quantization_config, head_dim where it does not follow, and RoPE stretched by `rope_linear_factor` (1 = as
+/// it is). Every other field is kept. Throws Error(unsupported) for a factor on top of llama3 scaling, which
+/// no configuration can say.
+Json config_for_export(Json config, const ModelSpec& spec, const std::string& dtype,
+                       double rope_linear_factor);
 
 }  // namespace lorikeet

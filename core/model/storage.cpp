@@ -184,4 +184,19 @@ void read_elements(StorageType type, std::span<const std::byte> bytes, std::int6
   }
 }
 
+void read_elements(const SourceTensor& tensor, std::int64_t first, std::span<float> out) {
+  if (tensor.permuted_heads == 0) return read_elements(tensor.type, tensor.bytes, first, out);
+  const std::int64_t rows = tensor.shape[0], columns = tensor.elements() / rows;
+  const std::int64_t head_rows = rows / tensor.permuted_heads, half = head_rows / 2;
+  for (std::size_t done = 0; done < out.size();) {
+    const std::int64_t at = first + static_cast<std::int64_t>(done);
+    const std::int64_t row = at / columns, column = at % columns, inside = row % head_rows;
+    // Row (head, half p, i) of the PyTorch layout is row (head, i, p) in the file.
+    const std::int64_t stored = row - inside + inside % half * 2 + inside / half;
+    const std::size_t count = std::min(out.size() - done, static_cast<std::size_t>(columns - column));
+    read_elements(tensor.type, tensor.bytes, stored * columns + column, out.subspan(done, count));
+    done += count;
+  }
+}
+
 }  // namespace lorikeet

@@ -26,12 +26,6 @@ const TypeFacts& facts_of(StorageType type) {
   return facts[static_cast<std::size_t>(type)];
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  return text.empty() ? "one number" : text;
-}
-
 }  // namespace
 
 const char* to_string(StorageType type) {
@@ -42,6 +36,19 @@ std::int64_t block_elements(StorageType type) {
 }
 std::int64_t block_bytes(StorageType type) {
   return facts_of(type).bytes;
+}
+
+StorageType storage_type_of(std::string_view safetensors_dtype) {
+  if (safetensors_dtype == "F32") return StorageType::f32;
+  if (safetensors_dtype == "F16") return StorageType::f16;
+  if (safetensors_dtype == "BF16") return StorageType::bf16;
+  return StorageType::other;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  return text.empty() ? "one number" : text;
 }
 
 std::int64_t SourceTensor::elements() const {

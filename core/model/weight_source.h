@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lorikeet {
@@ -32,6 +33,11 @@ enum class StorageType : std::uint8_t {
 const char* to_string(StorageType type);
 std::int64_t block_elements(StorageType type);  ///< numbers in one block: 1, 32 or 256; 0 for other
 std::int64_t block_bytes(StorageType type);     ///< 0 for other
+
+/// The type of a safetensors dtype: f32, f16, bf16 or other.
+StorageType storage_type_of(std::string_view safetensors_dtype);
+/// A shape for people, for example "64 x 32".
+std::string shape_text(const std::vector<std::int64_t>& shape);
 
 /// A tensor of a source under its Hugging Face name. Row-major; shape as in PyTorch, (out,in) for linear
 /// layers.

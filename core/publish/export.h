@@ -13,9 +13,9 @@ namespace lorikeet {
 struct ExportRequest {
   std::string model_path;
   std::string adapter_path;
-  std::string kind;                      ///< "adapter" or "merged"
-  std::string type = "bf16";             ///< merged: bf16, f16, f32
-  std::string out;                       ///< a folder that does not exist or is empty
+  std::string kind;           ///< "adapter" or "merged"
+  std::string type = "bf16";  ///< merged: bf16, f16, f32
+  std::string out;            ///< a folder that does not exist or is empty
   std::uint64_t shard_bytes = 5'000'000'000;
 };
 
@@ -25,13 +25,14 @@ struct PlannedFile {
   std::uint64_t bytes = 0;
 };
 
-/// Files and bytes an export will take; core only, so the studio can show it. Throws Error for what cannot be exported.
+/// Files and bytes an export will take; core only, so the studio can show it. Throws Error for what cannot be
+/// exported.
 std::vector<PlannedFile> plan_export(const ExportRequest& request);
 
-/// Runs it (engine). `progress` gets tensors done and in all. Written into a temporary folder beside `out`, renamed at
-/// the end: a stopped or failed export leaves nothing at `out`. merged: W + scale * B A in f32 from the 16-bit base, then
-/// rounded; config, generation config, tokenizer, LICENSE, NOTICE and use-policy files are carried over or written from
-/// a GGUF's metadata.
+/// Runs it (engine). `progress` gets tensors done and in all. Written into a temporary folder beside `out`,
+/// renamed at the end: a stopped or failed export leaves nothing at `out`. merged: W + scale * B A in f32
+/// from the 16-bit base, then rounded; config, generation config, tokenizer, LICENSE, NOTICE and use-policy
+/// files are carried over or written from a GGUF's metadata.
 using ExportProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 void run_export(const ExportRequest& request, std::stop_token stop = {}, const ExportProgress& progress = {});
 

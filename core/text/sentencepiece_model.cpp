@@ -270,10 +270,18 @@ std::string write_sentencepiece_model(const SentencePieceModel& model) {
   }
   std::string trainer;
   put_number(trainer, 3, static_cast<std::uint64_t>(model.kind));
+  put_number(trainer, 4, model.pieces.size());
   put_number(trainer, 35, model.byte_fallback);
-  put_number(trainer, 40, static_cast<std::uint64_t>(std::int64_t{model.unk_id}));
+  // The ids and the pieces of unknown, begin, end and padding: readers go by either.
+  const TokenId roles[] = {model.unk_id, model.bos_id, model.eos_id, model.pad_id};
+  for (int role = 0; role < 4; ++role) {
+    put_number(trainer, 40 + role, static_cast<std::uint64_t>(std::int64_t{roles[role]}));
+    const auto id = static_cast<std::size_t>(roles[role]);
+    if (roles[role] >= 0 && id < model.pieces.size()) put_text(trainer, 45 + role, model.pieces[id].text);
+  }
   put_text(out, 2, trainer);
   std::string normalizer;
+  put_text(normalizer, 1, model.normalizer_name);
   put_text(normalizer, 2, model.charsmap);
   put_number(normalizer, 3, model.add_dummy_prefix);
   put_number(normalizer, 4, model.remove_extra_whitespaces);

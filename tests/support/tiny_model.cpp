@@ -40,6 +40,7 @@ std::string byte_letter(int byte) {
 std::vector<std::string> vocabulary(const TinyModel& model) {
   std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};
   for (int byte = 0; byte < 256; ++byte) tokens.push_back(byte_letter(byte));
+  tokens.push_back(byte_letter(' ') + "t");
   while (static_cast<std::int64_t>(tokens.size()) < model.vocab_size) {
     tokens.push_back("[PAD" + std::to_string(tokens.size()) + "]");
   }
@@ -77,7 +78,7 @@ std::string tokenizer_json(const TinyModel& model) {
                    {"unk_token", "<unk>"},
                    {"byte_fallback", false},
                    {"vocab", vocab},
-                   {"merges", Json::array()}};
+                   {"merges", Json::array({byte_letter(' ') + " t"})}};
   return dump_json(json, 1);
 }
 
@@ -135,10 +136,10 @@ void add_metadata(GgufBuilder& file, const TinyModel& model) {
   file.add_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f).add_f32("llama.rope.freq_base", 10000.0f);
   const std::vector<std::string> tokens = vocabulary(model);
   std::vector<std::int32_t> types(tokens.size(), 5);
-  for (std::size_t id = 0; id < tokens.size() && id < 259; ++id) types[id] = id < 3 ? 3 : 1;
+  for (std::size_t id = 0; id < tokens.size() && id < 260; ++id) types[id] = id < 3 ? 3 : 1;
   file.add_text("tokenizer.ggml.model", "gpt2").add_text("tokenizer.ggml.pre", "gpt-2");
   file.add_texts("tokenizer.ggml.tokens", tokens).add_i32s("tokenizer.ggml.token_type", types);
-  file.add_texts("tokenizer.ggml.merges", {});
+  file.add_texts("tokenizer.ggml.merges", {byte_letter(' ') + " t"});
   u32("tokenizer.ggml.bos_token_id", 1);
   u32("tokenizer.ggml.eos_token_id", 2);
   u32("tokenizer.ggml.unknown_token_id", 0);

@@ -9,7 +9,8 @@
 
 namespace lorikeet::test {
 
-/// A random Llama small enough for any test. Its tokenizer has <unk>, <s>, </s> and one token per byte.
+/// A random Llama small enough for any test. Its tokenizer has <unk>, <s>, </s>, one
+/// token per byte and " t": vocab_size is 260 or more.
 struct TinyModel {
   std::int64_t vocab_size = 260;
   std::int64_t hidden_size = 32;

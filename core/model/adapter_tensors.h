@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/adapter_files.h"
+#include "core/model/safetensors.h"
+
+namespace lorikeet {
+
+/// The weights of an adapter folder, checked against a base model: every module the configuration names has
+/// both its tensors in the right shape, and nothing else is there that would have to be honoured.
+class AdapterTensors {
+ public:
+  /// Throws Error naming file and tensor: bad_format (missing, of another shape, of another base model),
+  /// unsupported (DoRA, biases, embeddings, whole modules, pickle).
+  AdapterTensors(const std::string& folder, const ModelSpec& spec, const AdapterConfig& config);
+
+  const std::vector<AdapterModule>& modules() const { return modules_; }
+  /// The numbers of one half as f32, 'A' (r,in) or 'B' (out,r). Throws Error(numeric) when one is not finite.
+  std::vector<float> read(const AdapterModule& module, char half) const;
+
+ private:
+  void check(const AdapterModule& module, char half);
+  void refuse_others(const std::set<std::string>& used, std::int64_t layers) const;
+
+  std::vector<AdapterModule> modules_;
+  SafetensorsFile file_;
+};
+
+}  // namespace lorikeet
