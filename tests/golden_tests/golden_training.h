@@ -12,7 +12,7 @@ namespace lorikeet::golden {
 
 /// The ten golden steps on tiny_llama: a trainer at their start and all it borrows.
 struct Training {
-  explicit Training(std::int64_t recomputed_layers, int threads = 2);
+  explicit Training(std::int64_t recomputed_layers, int threads = 1);
 
   TinyModel model;
   LoraAdapter adapter;

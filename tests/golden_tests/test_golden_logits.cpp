@@ -86,7 +86,7 @@ class TestGoldenLogits : public QObject {
     QFETCH(QString, name);
     QFETCH(bool, double_quantised);
     QFETCH(bool, with_adapter);
-    golden::TinyModel model("tiny_llama", 2, double_quantised ? WeightFormat::nf4 : WeightFormat::nf4_single);
+    golden::TinyModel model("tiny_llama", 1, double_quantised ? WeightFormat::nf4 : WeightFormat::nf4_single);
     std::optional<LoraAdapter> adapter;
     if (with_adapter)
       adapter = LoraAdapter::load(model.backend(), model.spec(), golden::path("lora_10_steps/adapter_final"));

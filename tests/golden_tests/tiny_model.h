@@ -16,7 +16,7 @@ namespace lorikeet::golden {
 /// A model folder of tests/golden resident on the CPU, linear layers in `format`, everything else in f32.
 class TinyModel {
  public:
-  explicit TinyModel(const std::string& folder, int threads = 2, WeightFormat format = WeightFormat::f32);
+  explicit TinyModel(const std::string& folder, int threads = 1, WeightFormat format = WeightFormat::f32);
 
   Backend& backend() { return *backend_; }
   const ModelSpec& spec() const { return spec_; }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what PEFT and transformers are to load: write_peers_export FOLDER makes FOLDER/adapter (the golden
+// run's ten steps by our trainer), FOLDER/merged (f32) and FOLDER/logits.f32, our own logits of the ids of
+// the golden file.
+#include <cstdio>
+#include <fstream>
+
+#include "kernels/base/error.h"
+#include "tests/golden_tests/golden_training.h"
+#include "tests/support/golden.h"
+
+using namespace lorikeet;
+
+namespace {
+
+void write(const std::string& folder) {
+  golden::Training run(0);
+  while (!run.trainer->finished()) run.trainer->step();
+  AdapterNotes notes;
+  notes.base_name = "tiny_llama";
+  run.adapter.save(run.model.backend(), folder + "/adapter", notes);
+
+  const auto ids = golden::read_tensors("lora_10_steps/logits_final.safetensors").at("ids_3").integers();
+  std::vector<std::int32_t> every(ids.size());
+  for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int32_t>(i);
+  const std::vector<float> logits = run.model.logits(&run.adapter, ids, every);
+  std::ofstream file(folder + "/logits.f32", std::ios::binary);
+  file.write(reinterpret_cast<const char*>(logits.data()),
+             static_cast<std::streamsize>(logits.size() * sizeof(float)));
+  if (!file.flush()) throw Error(ErrorCode::io, "Cannot write", folder + "/logits.f32");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: write_peers_export FOLDER\n");
+    return 2;
+  }
+  try {
+    write(argv[1]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
