@@ -97,7 +97,6 @@ std::string tokenizer_json(const GgufTokenizer& tokenizer, const std::string& wh
   }
   const bool add_bos = tokenizer.add_bos.value_or(pre->add_bos) && is_id(tokenizer, tokenizer.bos_id);
   const bool add_eos = tokenizer.add_eos.value_or(false) && is_id(tokenizer, tokenizer.eos_id);
-  const std::string unk = token_or_empty(tokenizer, tokenizer.unk_id);
   Json json;
   json["version"] = "1.0";
   json["truncation"] = nullptr;
@@ -110,7 +109,7 @@ std::string tokenizer_json(const GgufTokenizer& tokenizer, const std::string& wh
       {"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
   json["model"] = {{"type", "BPE"},
                    {"dropout", nullptr},
-                   {"unk_token", unk.empty() ? Json(nullptr) : Json(unk)},
+                   {"unk_token", nullptr},  // bytes the vocabulary lacks vanish, as in every byte-level model
                    {"continuing_subword_prefix", nullptr},
                    {"end_of_word_suffix", nullptr},
                    {"fuse_unk", false},
