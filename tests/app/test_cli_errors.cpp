@@ -81,6 +81,11 @@ class TestCliErrors : public QObject {
         << "nowhere";
     QTest::newRow("resume nothing") << QStringList{"resume", path("not-a-model")} << "job.json"
                                     << "not-a-model";
+    QTest::newRow("export of nothing")
+        << QStringList{"export", "--model", path("model"), "--adapter", path("not-an-adapter"),
+                       "--as",   "adapter", "--out",       path("out")}
+        << ""
+        << "not-an-adapter";
     QTest::newRow("a value not built")
         << train("model", "data.json", {"--quantization", "int8"}) << "not built"
         << "--quantization";
@@ -121,7 +126,7 @@ class TestCliErrors : public QObject {
     QCOMPARE(version.code, 0);
     QVERIFY(version.out.starts_with("lorikeet "));
     for (const char* command : {"devices", "inspect", "tokenize", "render", "plan", "train", "resume",
-                                "pause", "stop", "chat", "eval", "library"}) {
+                                "pause", "stop", "chat", "eval", "export", "library"}) {
       const CliResult help = run_cli({command, "--help"});
       QVERIFY2(help.code == 0 && help.out.size() > 80, command);
     }
