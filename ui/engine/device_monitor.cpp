@@ -80,27 +80,27 @@ void DeviceMonitor::readDisk() {
 MachineInfo DeviceMonitor::parse(const QJsonObject& json) {
   MachineInfo machine;
   machine.known = true;
-  const QString used = textOf(json, "device");
-  machine.usesGpu = used.startsWith(QLatin1String("cuda"));
-  machine.why = textOf(json, "why");
+  QStringList notes;
+  for (const QJsonValue& note : json.value(QLatin1String("notes")).toArray()) notes << note.toString();
+  machine.why = notes.join(QLatin1Char(' '));
   for (const QJsonValue& value : json.value(QLatin1String("devices")).toArray()) {
     const QJsonObject device = value.toObject();
-    const bool gpu = textOf(device, "kind") == QLatin1String("cuda");
-    if (gpu) {
-      machine.gpuTotal = bytesOf(device, "memory_bytes");
-      machine.gpuFree = bytesOf(device, "memory_free_bytes");
-    } else {
+    const QString compute =
+        device.value(QLatin1String("has_bf16")).toBool() ? QStringLiteral("bf16") : QStringLiteral("f32");
+    if (textOf(device, "kind") == QLatin1String("cpu")) {
       machine.processor = textOf(device, "name");
       machine.instructions = textOf(device, "instruction_set");
-      machine.cores = device.value(QLatin1String("cores")).toInt();
-      machine.memoryTotal = bytesOf(device, "memory_bytes");
+      machine.threads = device.value(QLatin1String("threads")).toInt();
+      machine.memoryTotal = bytesOf(device, "memory_total_bytes");
       machine.memoryFree = bytesOf(device, "memory_free_bytes");
+      if (!machine.usesGpu) machine.compute = compute;
+    } else {
+      machine.usesGpu = true;
+      machine.compute = compute;
+      machine.gpuName = textOf(device, "name");
+      machine.gpuTotal = bytesOf(device, "memory_total_bytes");
+      machine.gpuFree = bytesOf(device, "memory_free_bytes");
     }
-    if (gpu != machine.usesGpu) continue;
-    machine.deviceName = textOf(device, "name");
-    machine.deviceDetail = textOf(device, "detail");
-    machine.compute = textOf(device, "compute");
-    machine.memoryLimit = bytesOf(device, "memory_limit_bytes");
   }
   return machine;
 }

@@ -16,22 +16,18 @@ class EngineProcess;
 struct MachineInfo {
   bool known = false;
   bool usesGpu = false;
-  QString deviceName;    ///< of the device that is used
-  QString deviceDetail;  ///< driver, compute capability
-  QString why;           ///< why this device
+  QString gpuName;
+  QString why;  ///< what the engine notes, for example why no GPU is used
   QString processor;
-  QString instructions;  ///< for example "AVX-512 bf16"
-  QString compute = QStringLiteral("f32");
-  int cores = 0;
+  QString instructions;                     ///< for example "avx512-bf16"
+  QString compute = QStringLiteral("f32");  ///< number type of the products on the device that is used
+  int threads = 0;
   std::uint64_t memoryTotal = 0, memoryFree = 0;  ///< RAM
   std::uint64_t gpuTotal = 0, gpuFree = 0;
-  std::uint64_t memoryLimit = 0;              ///< what a run may take
   std::uint64_t diskTotal = 0, diskFree = 0;  ///< of the home folder
   QString problem;                            ///< set when the engine did not answer
 
-  int computeBytes() const { return compute == QLatin1String("f32") ? 4 : 2; }
-  /// Memory a run may take: the limit the engine names, else what is free.
-  std::uint64_t usable() const { return memoryLimit ? memoryLimit : usesGpu ? gpuFree : memoryFree; }
+  std::uint64_t freeMemory() const { return usesGpu ? gpuFree : memoryFree; }
 };
 
 /// Asks the engine for the machine now and then; never waits.

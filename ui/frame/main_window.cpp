@@ -25,6 +25,7 @@
 #include "ui/widgets/icons.h"
 #include "ui/widgets/label.h"
 #include "ui/widgets/page.h"
+#include "ui/wizard/wizard_page.h"
 
 namespace lorikeet::ui {
 
@@ -70,6 +71,13 @@ void MainWindow::makePages() {
   connect(home, &HomePage::chatRequested, this, [this] { showPlace(Place::chat); });
   connect(home, &HomePage::exportRequested, this, [this] { showPlace(Place::publish); });
   connect(home, &HomePage::compareRequested, this, &MainWindow::chatWith);
+  m_wizard = new WizardPage(m_context);
+  m_pages[static_cast<std::size_t>(Place::train)] = m_wizard;
+  connect(m_wizard, &WizardPage::runStarted, this, [this](const QString& runPath) {
+    m_context.runs->refresh();
+    openRun(runPath);
+  });
+  connect(m_wizard, &WizardPage::chatWithModelWanted, this, &MainWindow::chatWithModel);
   m_runs = new RunsPage(m_context);
   m_pages[static_cast<std::size_t>(Place::runs)] = m_runs;
   connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::newTraining);
@@ -150,9 +158,9 @@ void MainWindow::updateStatus() {
   const MachineInfo& machine = m_context.devices->machine();
   if (machine.known) {
     m_deviceItem->setText(machine.usesGpu
-                              ? QStringLiteral("CUDA · %1 · %2").arg(machine.deviceName, machine.compute)
-                              : tr("Processor · %n core(s)", nullptr, machine.cores) + QStringLiteral(" · ") +
-                                    machine.compute);
+                              ? QStringLiteral("CUDA · %1 · %2").arg(machine.gpuName, machine.compute)
+                              : tr("Processor · %n thread(s)", nullptr, machine.threads) +
+                                    QStringLiteral(" · ") + machine.compute);
     const auto used = [](std::uint64_t total, std::uint64_t free) {
       return tr("%1 of %2")
           .arg(numberText(static_cast<double>(total - std::min(total, free)) / 1e9, 1),

@@ -77,8 +77,7 @@ void MachineCard::update() {
     m_icon->setIcon(machine.usesGpu ? QStringLiteral("success") : QStringLiteral("info"),
                     machine.usesGpu ? &Palette::success : &Palette::accentText);
     m_sentence->setText(machine.usesGpu ? tr("CUDA is used") : tr("The processor is used"));
-    QString why =
-        machine.usesGpu ? machine.deviceName + QStringLiteral(", ") + machine.deviceDetail : machine.why;
+    QString why = machine.usesGpu ? machine.gpuName : machine.why;
     if (!machine.usesGpu) {
       if (!why.isEmpty() && !why.endsWith(QLatin1Char('.'))) why += QLatin1Char('.');
       why += (why.isEmpty() ? QString() : QStringLiteral(" ")) +
@@ -97,7 +96,7 @@ void MachineCard::update() {
   setMeter(m_disk, tr("Disk"), machine.diskTotal - std::min(machine.diskTotal, machine.diskFree),
            machine.diskTotal, tr("%1 free").arg(bytesText(machine.diskFree)));
   QStringList processor;
-  if (machine.cores > 0) processor << tr("%n core(s)", nullptr, machine.cores);
+  if (machine.threads > 0) processor << tr("%n thread(s)", nullptr, machine.threads);
   if (!machine.instructions.isEmpty()) processor << machine.instructions;
   m_processor->setText(processor.isEmpty() ? unknownText() : processor.join(QStringLiteral(", ")));
   m_processor->setToolTip(machine.processor);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/wizard/setting_words.h"
+
+#include <QCoreApplication>
+#include <QHash>
+#include <array>
+#include <cmath>
+
+#include "kernels/base/error.h"
+#include "ui/widgets/format.h"
+
+namespace lorikeet::ui {
+namespace {
+
+struct Word {
+  const char* key;
+  const char* text;
+};
+
+constexpr Word kLabels[] = {
+    {"quantization", QT_TRANSLATE_NOOP("SettingWords", "Quantisation")},
+    {"compute", QT_TRANSLATE_NOOP("SettingWords", "Number type")},
+    {"rank", QT_TRANSLATE_NOOP("SettingWords", "Rank")},
+    {"alpha", QT_TRANSLATE_NOOP("SettingWords", "Alpha")},
+    {"targets", QT_TRANSLATE_NOOP("SettingWords", "Layers")},
+    {"rslora", QT_TRANSLATE_NOOP("SettingWords", "Rank-stabilised scale")},
+    {"template", QT_TRANSLATE_NOOP("SettingWords", "Template")},
+    {"system", QT_TRANSLATE_NOOP("SettingWords", "System text")},
+    {"train-on", QT_TRANSLATE_NOOP("SettingWords", "Train on")},
+    {"max-length", QT_TRANSLATE_NOOP("SettingWords", "Max length")},
+    {"too-long", QT_TRANSLATE_NOOP("SettingWords", "Longer rows")},
+    {"packing", QT_TRANSLATE_NOOP("SettingWords", "Packing")},
+    {"eval-fraction", QT_TRANSLATE_NOOP("SettingWords", "Evaluation share")},
+    {"shuffle", QT_TRANSLATE_NOOP("SettingWords", "Shuffle")},
+    {"seed", QT_TRANSLATE_NOOP("SettingWords", "Seed")},
+    {"epochs", QT_TRANSLATE_NOOP("SettingWords", "Epochs")},
+    {"max-steps", QT_TRANSLATE_NOOP("SettingWords", "Max steps")},
+    {"batch-size", QT_TRANSLATE_NOOP("SettingWords", "Rows at once")},
+    {"accumulation", QT_TRANSLATE_NOOP("SettingWords", "Collected")},
+    {"learning-rate", QT_TRANSLATE_NOOP("SettingWords", "Learning rate")},
+    {"schedule", QT_TRANSLATE_NOOP("SettingWords", "Schedule")},
+    {"min-rate", QT_TRANSLATE_NOOP("SettingWords", "Lowest rate")},
+    {"warmup-ratio", QT_TRANSLATE_NOOP("SettingWords", "Warm-up share")},
+    {"warmup-steps", QT_TRANSLATE_NOOP("SettingWords", "Warm-up steps")},
+    {"weight-decay", QT_TRANSLATE_NOOP("SettingWords", "Weight decay")},
+    {"max-grad-norm", QT_TRANSLATE_NOOP("SettingWords", "Gradient clip")},
+    {"optimizer", QT_TRANSLATE_NOOP("SettingWords", "Optimiser")},
+    {"eval-every", QT_TRANSLATE_NOOP("SettingWords", "Evaluate every")},
+    {"save-every", QT_TRANSLATE_NOOP("SettingWords", "Checkpoint every")},
+    {"keep-checkpoints", QT_TRANSLATE_NOOP("SettingWords", "Checkpoints kept")},
+    {"device", QT_TRANSLATE_NOOP("SettingWords", "Device")},
+    {"threads", QT_TRANSLATE_NOOP("SettingWords", "Threads")},
+    {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Memory limit")},
+};
+
+constexpr Word kChoices[] = {
+    {"nf4", QT_TRANSLATE_NOOP("SettingWords", "NF4, double")},
+    {"nf4-single", QT_TRANSLATE_NOOP("SettingWords", "NF4, single")},
+    {"none", QT_TRANSLATE_NOOP("SettingWords", "None")},
+    {"auto", QT_TRANSLATE_NOOP("SettingWords", "Automatic")},
+    {"completions", QT_TRANSLATE_NOOP("SettingWords", "Answers only")},
+    {"all", QT_TRANSLATE_NOOP("SettingWords", "Everything")},
+    {"cut", QT_TRANSLATE_NOOP("SettingWords", "Cut")},
+    {"drop", QT_TRANSLATE_NOOP("SettingWords", "Drop")},
+    {"split", QT_TRANSLATE_NOOP("SettingWords", "Split")},
+    {"linear", QT_TRANSLATE_NOOP("SettingWords", "Linear")},
+    {"cosine", QT_TRANSLATE_NOOP("SettingWords", "Cosine")},
+    {"constant", QT_TRANSLATE_NOOP("SettingWords", "Constant")},
+    {"adamw-8bit", QT_TRANSLATE_NOOP("SettingWords", "AdamW, 8-bit")},
+    {"adamw", QT_TRANSLATE_NOOP("SettingWords", "AdamW, 32-bit")},
+    {"cpu", QT_TRANSLATE_NOOP("SettingWords", "Processor")},
+};
+
+template <std::size_t N>
+QString find(const Word (&words)[N], const std::string& key) {
+  for (const Word& word : words) {
+    if (key == word.key) return QCoreApplication::translate("SettingWords", word.text);
+  }
+  return fromUtf8(key);
+}
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("SettingWords", text);
+}
+
+QString boundText(double value) {
+  if (value != 0 && (std::fabs(value) < 1e-3 || std::fabs(value) >= 1e7)) return rateText(value);
+  return QLocale().toString(value, 'g', 9);
+}
+
+}  // namespace
+
+QString settingLabel(const SettingInfo& info) {
+  return find(kLabels, info.key);
+}
+
+QString choiceLabel(const SettingInfo& info, const std::string& choice) {
+  if (info.key == "compute" && choice != "auto") return fromUtf8(choice);
+  if (info.key == "quantization" && choice == "none")
+    return tr(QT_TRANSLATE_NOOP("SettingWords", "None, 16-bit"));
+  return find(kChoices, choice);
+}
+
+QString settingTip(const SettingInfo& info) {
+  QString tip = QStringLiteral("<p><b>%1</b><br>%2.</p>")
+                    .arg(settingLabel(info).toHtmlEscaped(), fromUtf8(info.help).toHtmlEscaped());
+  QStringList facts;
+  if (info.high > info.low)
+    facts << tr(QT_TRANSLATE_NOOP("SettingWords", "Allowed: %1 to %2"))
+                 .arg(boundText(info.low), boundText(info.high));
+  facts << tr(QT_TRANSLATE_NOOP("SettingWords", "Default: %1"))
+               .arg(info.default_text.empty() ? unknownText() : fromUtf8(info.default_text));
+  if (!info.source.empty()) facts << fromUtf8(info.source);
+  return tip + QStringLiteral("<p>%1</p>").arg(facts.join(QStringLiteral(" · ")).toHtmlEscaped());
+}
+
+bool isBuilt(const SettingInfo& info) {
+  // A reserved setting refuses any value but its default, by name.
+  std::string other;
+  switch (info.kind) {
+    case SettingInfo::Kind::boolean:
+      other = info.default_text == "true" ? "false" : "true";
+      break;
+    case SettingInfo::Kind::integer:
+    case SettingInfo::Kind::number:
+      other = std::to_string(static_cast<std::int64_t>(info.high > 1 ? std::min(info.high, 2.0) : 0));
+      break;
+    case SettingInfo::Kind::choice:
+      return info.choices.size() > 1;
+    default:
+      return true;
+  }
+  if (info.kind == SettingInfo::Kind::number && info.high <= 1)
+    other = std::to_string((info.low + info.high) / 2);
+  try {
+    Settings settings;
+    set_setting(settings, info.key, other);
+    return true;
+  } catch (const Error& error) {
+    return error.code() != ErrorCode::unsupported;
+  }
+}
+
+}  // namespace lorikeet::ui
