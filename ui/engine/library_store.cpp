@@ -37,6 +37,14 @@ const AdapterRecord* LibraryStore::find(const QString& id) const {
   return found == m_adapters.end() ? nullptr : &*found;
 }
 
+const AdapterRecord* LibraryStore::findByRun(const QString& runPath) const {
+  const auto found = std::find_if(m_adapters.begin(), m_adapters.end(), [&](const AdapterRecord& a) {
+    return !a.run_path.empty() &&
+           QDir::cleanPath(QDir(m_home).absoluteFilePath(QString::fromStdString(a.run_path))) == runPath;
+  });
+  return found == m_adapters.end() ? nullptr : &*found;
+}
+
 QString LibraryStore::folderOf(const AdapterRecord& adapter) const {
   return QDir::cleanPath(QDir(m_home).absoluteFilePath(QString::fromStdString(adapter.path)));
 }

@@ -24,6 +24,8 @@ class LibraryStore : public QObject {
   const std::vector<AdapterRecord>& adapters() const { return m_adapters; }
   const std::vector<AdapterRecord>& trash() const { return m_trash; }
   const AdapterRecord* find(const QString& id) const;
+  /// The adapter a run has given, nullptr while it is not registered.
+  const AdapterRecord* findByRun(const QString& runPath) const;
   bool isLoaded() const { return m_loaded; }
   const Problem& problem() const { return m_problem; }
   /// Absolute folder of an adapter.

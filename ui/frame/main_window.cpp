@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/frame/main_window.h"
 
-#include <QAction>
 #include <QCloseEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QMenuBar>
-#include <QPushButton>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTimer>
 #include <QToolButton>
-#include <functional>
 
+#include "ui/chat/chat_page.h"
 #include "ui/engine/device_monitor.h"
 #include "ui/engine/library_store.h"
+#include "ui/engine/run_launcher.h"
 #include "ui/engine/run_store.h"
+#include "ui/engine/sample_job.h"
 #include "ui/frame/status_item.h"
 #include "ui/home/home_page.h"
+#include "ui/library/library_page.h"
+#include "ui/publish/export_page.h"
 #include "ui/runs/run_words.h"
 #include "ui/runs/runs_page.h"
+#include "ui/settings/help_page.h"
+#include "ui/settings/settings_page.h"
+#include "ui/widgets/background.h"
 #include "ui/widgets/focus_ring.h"
 #include "ui/widgets/format.h"
-#include "ui/widgets/icons.h"
-#include "ui/widgets/label.h"
-#include "ui/widgets/page.h"
 #include "ui/wizard/wizard_page.h"
 
 namespace lorikeet::ui {
+namespace {
+
+struct Started {
+  QString runPath;
+  Problem problem;
+};
+
+}  // namespace
 
 MainWindow::MainWindow(const StudioContext& context, QWidget* parent)
     : QMainWindow(parent), m_context(context) {
@@ -44,15 +54,33 @@ MainWindow::MainWindow(const StudioContext& context, QWidget* parent)
   row->addWidget(m_stack, 1);
   setCentralWidget(centre);
   makePages();
+  connectPages();
   makeMenus();
   makeStatusBar();
   new FocusRing(this);
   connect(m_navigation, &Navigation::placeChosen, this, &MainWindow::showPlace);
   connect(m_navigation, &Navigation::ringClicked, this, [this] {
-    if (const RunSummary* run = m_context.runs->live()) openRun(run->path);
+    const RunSummary* run = m_context.runs->live();
+    openRun(run ? run->path : m_justEnded);
   });
   connect(m_context.runs, &RunStore::changed, this, &MainWindow::updateStatus);
   connect(m_context.devices, &DeviceMonitor::changed, this, &MainWindow::updateStatus);
+  connect(m_context.runs, &RunStore::finished, this, [this](const RunSummary& run) {
+    m_context.library->refresh();
+    m_justEnded = run.path;
+    updateStatus();
+    QTimer::singleShot(60000, this, [this] {
+      m_justEnded.clear();
+      updateStatus();
+    });
+  });
+  connect(m_context.library, &LibraryStore::changed, this, [this] {
+    const AdapterRecord* adapter =
+        m_waitedRun.isEmpty() ? nullptr : m_context.library->findByRun(m_waitedRun);
+    if (!adapter) return;
+    m_waitedRun.clear();
+    std::exchange(m_waitingUse, {})(fromUtf8(adapter->id));
+  });
   updateStatus();
   restoreGeometry(m_context.settings->value(QStringLiteral("window/geometry")).toByteArray());
   showPlace(Place::home);
@@ -61,86 +89,122 @@ MainWindow::MainWindow(const StudioContext& context, QWidget* parent)
 MainWindow::~MainWindow() = default;
 
 void MainWindow::makePages() {
-  auto* home = new HomePage(m_context);
-  m_pages[static_cast<std::size_t>(Place::home)] = home;
-  connect(home, &HomePage::newRunRequested, this, &MainWindow::newTraining);
-  connect(home, &HomePage::sampleRequested, this, &MainWindow::trainSample);
-  connect(home, &HomePage::runRequested, this, &MainWindow::openRun);
-  connect(home, &HomePage::allRunsRequested, this, [this] { showPlace(Place::runs); });
-  connect(home, &HomePage::goOnRequested, this, [this] { goOnFrom({}); });
-  connect(home, &HomePage::chatRequested, this, [this] { showPlace(Place::chat); });
-  connect(home, &HomePage::exportRequested, this, [this] { showPlace(Place::publish); });
-  connect(home, &HomePage::compareRequested, this, &MainWindow::chatWith);
+  m_home = new HomePage(m_context);
   m_wizard = new WizardPage(m_context);
-  m_pages[static_cast<std::size_t>(Place::train)] = m_wizard;
+  m_runs = new RunsPage(m_context);
+  m_library = new LibraryPage(m_context);
+  m_chat = new ChatPage(m_context);
+  m_export = new ExportPage(m_context);
+  m_settings = new SettingsPage(m_context);
+  m_pages = {m_home, m_wizard, m_runs, m_library, m_chat, m_export, m_settings, new HelpPage};
+  for (Page* page : m_pages) m_stack->addWidget(page);
+}
+
+void MainWindow::connectPages() {
+  connect(m_home, &HomePage::newRunRequested, this, &MainWindow::newTraining);
+  connect(m_home, &HomePage::sampleRequested, this, &MainWindow::trainSample);
+  connect(m_home, &HomePage::runRequested, this, &MainWindow::openRun);
+  connect(m_home, &HomePage::allRunsRequested, this, [this] {
+    m_runs->showList();
+    showPlace(Place::runs);
+  });
+  connect(m_home, &HomePage::goOnRequested, this, [this] { goOnFrom({}); });
+  connect(m_home, &HomePage::chatRequested, this, [this] { showPlace(Place::chat); });
+  connect(m_home, &HomePage::exportRequested, this, [this] { showPlace(Place::publish); });
+  connect(m_home, &HomePage::compareRequested, this, &MainWindow::chatWith);
   connect(m_wizard, &WizardPage::runStarted, this, [this](const QString& runPath) {
     m_context.runs->refresh();
     openRun(runPath);
   });
   connect(m_wizard, &WizardPage::chatWithModelWanted, this, &MainWindow::chatWithModel);
-  m_runs = new RunsPage(m_context);
-  m_pages[static_cast<std::size_t>(Place::runs)] = m_runs;
   connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::newTraining);
   connect(m_runs, &RunsPage::sampleRequested, this, &MainWindow::trainSample);
-  for (Page* page : m_pages) {
-    if (page) m_stack->addWidget(page);
-  }
+  connect(m_runs, &RunsPage::chatRequested, this,
+          [this](const QString& path) { withAdapterOf(path, [this](const QString& id) { chatWith(id); }); });
+  connect(m_runs, &RunsPage::exportRequested, this, [this](const QString& path) {
+    withAdapterOf(path, [this](const QString& id) { exportAdapter(id); });
+  });
+  connect(m_library, &LibraryPage::chatRequested, this, &MainWindow::chatWith);
+  connect(m_library, &LibraryPage::exportRequested, this, &MainWindow::exportAdapter);
+  connect(m_library, &LibraryPage::goOnRequested, this, &MainWindow::goOnFrom);
+  connect(m_library, &LibraryPage::sampleRequested, this, &MainWindow::trainSample);
+  connect(m_library, &LibraryPage::newRunRequested, this, &MainWindow::newTraining);
+  connect(m_export, &ExportPage::sampleRequested, this, &MainWindow::trainSample);
+  connect(m_export, &ExportPage::newRunRequested, this, &MainWindow::newTraining);
+  connect(m_settings, &SettingsPage::languageChosen, this, &MainWindow::languageChosen);
 }
 
 void MainWindow::showPlace(Place place) {
-  Page* page = m_pages[static_cast<std::size_t>(place)];
-  if (!page) return;
   m_place = place;
   m_navigation->setPlace(place);
-  m_stack->setCurrentWidget(page);
-  page->shown();
+  m_stack->setCurrentWidget(page(place));
+  page(place)->shown();
 }
 
 void MainWindow::openRun(const QString& runPath) {
+  if (runPath.isEmpty()) return;
   m_runs->openRun(runPath);
   showPlace(Place::runs);
 }
+
 void MainWindow::newTraining() {
+  m_wizard->begin();
   showPlace(Place::train);
 }
+
 void MainWindow::trainSample() {
+  inBackground<Started>(
+      this,
+      [paths = m_context.paths, name = tr("Stories, the sample")]() -> Started {
+        Started started;
+        try {
+          Job job = sampleJob(paths);
+          job.name = name.toStdString();
+          started.runPath = RunLauncher::freeRunFolder(paths.runsFolder(), QStringLiteral("stories"));
+          RunLauncher(paths.engine).start(started.runPath, job);
+        } catch (const std::exception&) {
+          started.problem = currentProblem();
+        }
+        return started;
+      },
+      [this](const Started& started) {
+        if (started.problem.isEmpty()) {
+          m_context.runs->refresh();
+          openRun(started.runPath);
+        } else {
+          m_home->showProblem(started.problem);
+          showPlace(Place::home);
+        }
+      });
+}
+
+void MainWindow::goOnFrom(const QString& adapterId) {
+  m_wizard->beginWithAdapter(adapterId);
   showPlace(Place::train);
 }
-void MainWindow::goOnFrom(const QString&) {
-  showPlace(Place::train);
-}
-void MainWindow::chatWith(const QString&) {
+
+void MainWindow::chatWith(const QString& adapterId) {
+  m_chat->chatWith(adapterId);
   showPlace(Place::chat);
+  m_chat->firstFocus()->setFocus();
 }
-void MainWindow::chatWithModel(const QString&) {
+
+void MainWindow::chatWithModel(const QString& modelPath) {
+  m_chat->chatWithModel(modelPath);
   showPlace(Place::chat);
+  m_chat->firstFocus()->setFocus();
 }
-void MainWindow::exportAdapter(const QString&) {
+
+void MainWindow::exportAdapter(const QString& adapterId) {
+  m_export->chooseAdapter(adapterId);
   showPlace(Place::publish);
 }
 
-QAction* MainWindow::addAction(QMenu* menu, const QString& text, const QKeySequence& keys,
-                               std::function<void()> run) {
-  QAction* action = menu->addAction(text);
-  action->setShortcut(keys);
-  connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
-  return action;
-}
-
-void MainWindow::makeMenus() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  addAction(file, tr("New training run"), QKeySequence(tr("Ctrl+N")), [this] { newTraining(); });
-  file->addSeparator();
-  addAction(file, tr("Quit"), QKeySequence(tr("Ctrl+Q")), [this] { close(); });
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (int i = 0; i < kPlaces; ++i) {
-    const auto place = static_cast<Place>(i);
-    if (!page(place)) continue;
-    const QKeySequence keys = place == Place::settings ? QKeySequence(QStringLiteral("Ctrl+,"))
-                              : place == Place::help   ? QKeySequence(QKeySequence::HelpContents)
-                                                       : QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1));
-    addAction(view, Navigation::word(place), keys, [this, place] { showPlace(place); });
-  }
+void MainWindow::withAdapterOf(const QString& runPath, std::function<void(const QString&)> use) {
+  if (const AdapterRecord* adapter = m_context.library->findByRun(runPath)) return use(fromUtf8(adapter->id));
+  m_waitedRun = runPath;
+  m_waitingUse = std::move(use);
+  m_context.library->registerRun(runPath);
 }
 
 void MainWindow::makeStatusBar() {
@@ -173,7 +237,7 @@ void MainWindow::updateStatus() {
   }
   if (machine.diskTotal > 0) m_diskItem->setText(tr("%1 free").arg(bytesText(machine.diskFree)));
   const RunSummary* run = m_context.runs->live();
-  m_navigation->showRun(run);
+  m_navigation->showRun(run ? run : m_context.runs->find(m_justEnded));
   if (run) {
     m_engineLabel->setText(run->step > 0 ? tr("%1 · step %2").arg(runWords(*run).state, countText(run->step))
                                          : runWords(*run).state);
@@ -184,14 +248,13 @@ void MainWindow::updateStatus() {
   }
 }
 
-void MainWindow::focusNextArea(int) {}
-
 void MainWindow::closeEvent(QCloseEvent* event) {
   m_context.settings->setValue(QStringLiteral("window/geometry"), saveGeometry());
   QMainWindow::closeEvent(event);
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape && page(m_place)->stepBack()) return;
   QMainWindow::keyPressEvent(event);
 }
 

@@ -3,25 +3,29 @@
 
 #include <QMainWindow>
 #include <array>
+#include <functional>
 
 #include "ui/engine/studio_context.h"
 #include "ui/frame/navigation.h"
 
 class QAction;
-class QLabel;
 class QStackedWidget;
 
 namespace lorikeet::ui {
 
 class ChatPage;
 class ExportPage;
+class HomePage;
 class Label;
+class LibraryPage;
 class Page;
 class RunsPage;
+class SettingsPage;
 class StatusItem;
 class WizardPage;
+struct Problem;
 
-/// The one window: menu bar, navigation, the pages, status bar. Pages ask for each other by its slots.
+/// The one window: menu bar, navigation, the pages, status bar. Pages ask for each other through it.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
@@ -49,10 +53,16 @@ class MainWindow : public QMainWindow {
 
  private:
   void makePages();
+  void connectPages();
   void makeMenus();
+  void makeRunMenu();
   void makeStatusBar();
   void updateStatus();
-  void focusNextArea(int direction);
+  void focusNextArea(bool forward);
+  void pauseOrGoOn();
+  void editFocused(const char* slot);
+  /// Calls `use` with the adapter of a finished run, as soon as the library knows it.
+  void withAdapterOf(const QString& runPath, std::function<void(const QString&)> use);
   QAction* addAction(QMenu* menu, const QString& text, const QKeySequence& keys, std::function<void()> run);
 
   StudioContext m_context;
@@ -60,14 +70,20 @@ class MainWindow : public QMainWindow {
   QStackedWidget* m_stack;
   std::array<Page*, kPlaces> m_pages{};
   Place m_place = Place::home;
+  HomePage* m_home = nullptr;
   WizardPage* m_wizard = nullptr;
   RunsPage* m_runs = nullptr;
+  LibraryPage* m_library = nullptr;
   ChatPage* m_chat = nullptr;
   ExportPage* m_export = nullptr;
+  SettingsPage* m_settings = nullptr;
   StatusItem* m_deviceItem = nullptr;
   StatusItem* m_memoryItem = nullptr;
   StatusItem* m_diskItem = nullptr;
   Label* m_engineLabel = nullptr;
+  QString m_justEnded;  ///< run shown by the ring for a minute after its end
+  QString m_waitedRun;
+  std::function<void(const QString&)> m_waitingUse;
 };
 
 }  // namespace lorikeet::ui

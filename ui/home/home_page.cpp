@@ -86,6 +86,8 @@ QWidget* HomePage::makeLeft() {
   m_running = new RunningCard(m_context.runs);
   m_next = new Banner;
   m_lastRuns = makeLastRuns();
+  m_problem = new Banner;
+  column->addWidget(m_problem);
   column->addWidget(m_welcome);
   column->addWidget(m_running);
   column->addWidget(m_next);
@@ -230,6 +232,10 @@ void HomePage::updateNextStep() {
   QPushButton* compare = makeButton(tr("Compare in chat"));
   connect(compare, &QPushButton::clicked, this, [this] { emit compareRequested(m_nextAdapter); });
   m_next->setButtons({compare});
+}
+
+void HomePage::showProblem(const Problem& problem) {
+  m_problem->showProblem(problem);
 }
 
 QPushButton* HomePage::primaryButton() const {

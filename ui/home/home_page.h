@@ -7,6 +7,7 @@
 namespace lorikeet::ui {
 
 class Banner;
+struct Problem;
 class Card;
 class RunningCard;
 class RunsModel;
@@ -19,6 +20,7 @@ class HomePage : public Page {
   explicit HomePage(const StudioContext& context, QWidget* parent = nullptr);
   QPushButton* primaryButton() const override;
   QWidget* firstFocus() const override;
+  void showProblem(const Problem& problem);
 
  signals:
   void newRunRequested();
@@ -44,6 +46,7 @@ class HomePage : public Page {
   Card* m_welcome;
   QPushButton* m_sample;
   RunningCard* m_running;
+  Banner* m_problem;
   Banner* m_next;
   Card* m_lastRuns;
   Table* m_table;

@@ -118,16 +118,18 @@ QWidget* BasePage::makeSearchRow() {
   m_search->setPlaceholderText(tr("Search name or family, or type a path"));
   m_search->setAccessibleName(tr("Search base models"));
   m_search->setClearButtonEnabled(true);
-  QPushButton* open = makeButton(tr("Open folder or GGUF…"), ButtonKind::plain, QStringLiteral("folder"));
-  auto* menu = new QMenu(open);
+  QPushButton* browseButton =
+      makeButton(tr("Open folder or GGUF…"), ButtonKind::plain, QStringLiteral("folder"));
+  auto* menu = new QMenu(browseButton);
   connect(menu->addAction(icon(QStringLiteral("folder")), tr("Folder with safetensors…")),
           &QAction::triggered, this, [this] { browse(true); });
   connect(menu->addAction(icon(QStringLiteral("file")), tr("GGUF file…")), &QAction::triggered, this,
           [this] { browse(false); });
-  connect(open, &QPushButton::clicked, this,
-          [menu, open] { menu->popup(open->mapToGlobal(QPoint(0, open->height() + 2))); });
+  connect(browseButton, &QPushButton::clicked, this, [menu, browseButton] {
+    menu->popup(browseButton->mapToGlobal(QPoint(0, browseButton->height() + 2)));
+  });
   row->addWidget(m_search, 1);
-  row->addWidget(open);
+  row->addWidget(browseButton);
   connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
     setLook(m_search, "invalid", false);
     m_sorted->setFilterFixedString(looksLikePath(text) ? QString() : text);

@@ -51,6 +51,6 @@ std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryL
 
 /// Settings that need less memory with the same rows a step, as far as that goes: fewer rows at once and more
 /// collected, then shorter rows, then a lower rank. Nothing when even that does not fit.
-std::optional<Settings> settingsThatFit(const class WizardModel& model);
+std::optional<Settings> settingsThatFit(const WizardModel& model);
 
 }  // namespace lorikeet::ui
