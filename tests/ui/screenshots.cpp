@@ -12,11 +12,17 @@
 #include <functional>
 
 #include "tests/ui/run_maker.h"
+#include "ui/charts/loss_chart.h"
 #include "ui/engine/device_monitor.h"
 #include "ui/engine/run_store.h"
 #include "ui/frame/main_window.h"
 #include "ui/frame/studio.h"
-#include "ui/widgets/page.h"
+#include "ui/runs/live_run.h"
+#include "ui/runs/loss_card.h"
+#include "ui/runs/runs_page.h"
+#include "ui/wizard/data_page.h"
+#include "ui/wizard/wizard_model.h"
+#include "ui/wizard/wizard_page.h"
 
 using namespace lorikeet;
 using namespace lorikeet::ui;
@@ -32,6 +38,45 @@ void wait(int milliseconds) {
   QElapsedTimer timer;
   timer.start();
   while (timer.elapsed() < milliseconds) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+/// The wizard with the bundled sample, step by step, and its errors in place.
+void shootWizard(MainWindow& window, const Studio& studio, const std::function<void(const QString&)>& shoot) {
+  auto* wizard = static_cast<WizardPage*>(window.page(Place::train));
+  const EnginePaths& paths = studio.context().paths;
+  window.showPlace(Place::train);
+  if (paths.samples.isEmpty()) return;
+  wizard->model()->chooseBase(QStringLiteral("/nowhere/model"));
+  shoot(QStringLiteral("wizard-1-error"));
+  wizard->model()->chooseBase(paths.sampleModel());
+  wait(800);
+  shoot(QStringLiteral("wizard-1-base"));
+  wizard->goTo(1);
+  shoot(QStringLiteral("wizard-2-data-empty"));
+  wizard->model()->chooseData(paths.sampleData());
+  wait(1500);
+  shoot(QStringLiteral("wizard-2-data-table"));
+  auto* data = static_cast<DataPage*>(wizard->stepPage(1));
+  data->setTab(1);
+  shoot(QStringLiteral("wizard-2-data-chat"));
+  data->setTab(2);
+  shoot(QStringLiteral("wizard-2-data-tokens"));
+  wizard->goTo(2);
+  shoot(QStringLiteral("wizard-3-method"));
+  for (int step = 2; step < WizardPage::kSteps; ++step) wizard->stepPage(step)->setAdvanced(true);
+  shoot(QStringLiteral("wizard-3-method-advanced"));
+  wizard->goTo(3);
+  shoot(QStringLiteral("wizard-4-training-advanced"));
+  for (int step = 2; step < WizardPage::kSteps; ++step) wizard->stepPage(step)->setAdvanced(false);
+  wizard->model()->setSetting(
+      "sample-prompts",
+      QStringLiteral("Tell a story about a brave fox.\nTell a story that ends with a song."));
+  wizard->goTo(3);
+  shoot(QStringLiteral("wizard-4-training"));
+  wizard->goTo(4);
+  shoot(QStringLiteral("wizard-5-check"));
+  wizard->goTo(5);
+  shoot(QStringLiteral("wizard-6-start"));
 }
 
 }  // namespace
@@ -104,7 +149,14 @@ int main(int argc, char** argv) {
   }
   if (!livePath.isEmpty()) {
     window->openRun(livePath);
+    wait(600);
+    static_cast<RunsPage*>(window->page(Place::runs))->liveRun()->lossCard()->chart()->setCursorIndex(799);
     shoot(QStringLiteral("live-run"));
+    window->openRun(runs + QStringLiteral("/sql-3"));
+    shoot(QStringLiteral("live-run-failed"));
+    window->openRun(runs + QStringLiteral("/bike-14"));
+    shoot(QStringLiteral("live-run-done"));
   }
+  shootWizard(*window, studio, shoot);
   return 0;
 }

@@ -17,7 +17,7 @@ class MiniChart::Line : public Plot {
  public:
   Line(double pen, MiniChart* owner) : Plot(true), m_owner(owner), m_pen(pen) {
     graph = plot()->addGraph();
-    graph->setAntialiased(pen > 1);
+    graph->setAntialiased(true);
     plot()->setAttribute(Qt::WA_TransparentForMouseEvents);
     plot()->axisRect()->setAutoMargins(QCP::msTop | QCP::msBottom | QCP::msRight);
     plot()->axisRect()->setMargins(QMargins(40, 0, 0, 0));

@@ -46,6 +46,7 @@ Plot::Plot(bool small, QWidget* parent)
   for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
     axis->setTicker(QSharedPointer<Ticker>::create());
     axis->setSubTicks(false);
+    axis->setNumberFormat(QStringLiteral("g"));  // no powers of ten set above the line
   }
   m_plot->xAxis->setTickLength(0, small ? 3 : 4);
   m_plot->xAxis->setTickLabelPadding(4);
@@ -54,7 +55,7 @@ Plot::Plot(bool small, QWidget* parent)
   m_plot->yAxis->setTickLength(0, 0);
   m_plot->yAxis->setTickLabelPadding(8);
   m_plot->yAxis->grid()->setSubGridVisible(false);
-  setTickCounts(small ? 3 : 7, small ? 2 : 5);
+  setTickCounts(small ? 3 : 6, small ? 2 : 5);
   m_timer->setSingleShot(true);
   m_timer->setInterval(50);
   connect(m_timer, &QTimer::timeout, this, [this] {

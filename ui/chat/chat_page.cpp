@@ -242,7 +242,7 @@ void ChatPage::newChat() {
   m_current.reset();
   m_stopping = false;
   m_adaptersId = m_messageId = -1;
-  for (const Turn& turn : m_turns) turn.box->deleteLater();
+  for (const Turn& turn : m_turns) discard(turn.box);
   m_turns.clear();
   m_stack->setCurrentIndex(0);
   m_contextLabel->setText({});

@@ -95,9 +95,9 @@ QString ColumnCard::chosenName() const {
   return m_box->currentText();
 }
 
-void ColumnCard::choose(const QString& data) {
+void ColumnCard::choose(const QString& key) {
   const QSignalBlocker quiet(m_box);
-  const int index = m_box->findData(data);
+  const int index = m_box->findData(key);
   if (index >= 0) m_box->setCurrentIndex(index);
   emit changed();
 }

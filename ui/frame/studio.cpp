@@ -60,8 +60,10 @@ void Studio::loadLanguage(const QString& language) {
   const bool bengali = locale.language() == QLocale::Bengali;
   // Words and figures go together: where there is no translation both are English.
   QLocale::setDefault(bengali ? QLocale(QLocale::Bengali) : QLocale(QLocale::English));
-  if (bengali && m_translator.load(QStringLiteral(":/i18n/lorikeet_bn.qm")))
-    m_application.installTranslator(&m_translator);
+  const QString file =
+      bengali ? QStringLiteral(":/i18n/lorikeet_bn.qm") : QStringLiteral(":/i18n/lorikeet_en.qm");
+  if (m_translator.load(file)) m_application.installTranslator(&m_translator);
+  m_application.installTranslator(&m_translator);
 }
 
 void Studio::setLanguage(const QString& language) {

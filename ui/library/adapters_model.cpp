@@ -56,7 +56,7 @@ QVariant AdaptersModel::text(const AdapterRecord& adapter, int column) const {
       return QStringLiteral("v%1").arg(adapter.version);
     case base:
       return fromUtf8(adapter.base_name);
-    case data:
+    case dataSet:
       return fromUtf8(adapter.data_name);
     case evalLoss:
       return lossText(adapter.eval_loss);
@@ -135,7 +135,7 @@ QVariant AdaptersModel::headerData(int section, Qt::Orientation orientation, int
       return tr("Version");
     case base:
       return tr("Base model");
-    case data:
+    case dataSet:
       return tr("Data");
     case evalLoss:
       return tr("Evaluation loss");

@@ -14,7 +14,7 @@ class LibraryStore;
 class AdaptersModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { name, version, base, data, evalLoss, made, size, files, columns };
+  enum Column { name, version, base, dataSet, evalLoss, made, size, files, columns };
   explicit AdaptersModel(LibraryStore* store, QObject* parent = nullptr);
 
   /// "" = all groups.

@@ -198,11 +198,11 @@ void LibraryPage::fillGroups() {
     const QSignalBlocker quiet(m_groups);
     m_groups->clear();
     const auto add = [this](const QString& glyph, const QString& text, std::size_t count,
-                            const QString& data) {
+                            const QString& key) {
       auto* item = new QListWidgetItem(
           icon(glyph), QStringLiteral("%1  (%2)").arg(text, countText(static_cast<std::int64_t>(count))),
           m_groups);
-      item->setData(Qt::UserRole, data);
+      item->setData(Qt::UserRole, key);
       item->setToolTip(text);
       item->setSizeHint({0, 32});
     };
@@ -230,9 +230,9 @@ void LibraryPage::fillGroups() {
 
 void LibraryPage::chooseGroup() {
   const QListWidgetItem* item = m_groups->currentItem();
-  const QString data = item ? item->data(Qt::UserRole).toString() : QString();
+  const QString key = item ? item->data(Qt::UserRole).toString() : QString();
   const QStringList chosen = chosenIds();
-  m_model->show(data == kTrash ? QString() : data, data == kTrash);
+  m_model->show(key == kTrash ? QString() : key, key == kTrash);
   if (!chosen.isEmpty()) select(chosen.first());
 }
 
@@ -360,7 +360,7 @@ void LibraryPage::resizeEvent(QResizeEvent* event) {
   const bool narrow = width() < 1200 - 81;
   m_table->setColumnHidden(AdaptersModel::base, narrow);
   m_table->setColumnHidden(AdaptersModel::size, narrow);
-  m_table->setColumnHidden(AdaptersModel::data, true);  // the group says it, and the details
+  m_table->setColumnHidden(AdaptersModel::dataSet, true);  // the group says it, and the details
 }
 
 }  // namespace lorikeet::ui

@@ -36,8 +36,10 @@ struct JobText {
 
 LiveRun::LiveRun(const StudioContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_startTimer(new QTimer(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(24, 0, 24, 16);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(24, 0, 24, 16);
+  outer->setSpacing(0);
+  auto* column = new QVBoxLayout;
   column->setSpacing(12);
   makeHead();
   auto* headRow = new QHBoxLayout;
@@ -52,14 +54,13 @@ LiveRun::LiveRun(const StudioContext& context, QWidget* parent)
                             {smoothed, evaluation, perplexity, elapsed});
   m_coach = new Banner;
   m_strip = new SampleStrip;
-  m_strip->setFixedHeight(164);
-  column->addLayout(headRow);
+  outer->addLayout(headRow);
+  outer->addLayout(column, 1);
   column->addWidget(m_banner);
   column->addWidget(m_metrics);
   column->addWidget(makeCharts(), 1);
   column->addWidget(m_coach);
   column->addWidget(m_strip);
-  column->setSpacing(12);
   connect(m_loss->chart(), &LossChart::cursorMoved, m_strip, &SampleStrip::setCursorStep);
   connect(m_loss, &LossCard::saveFailed, this, [this](const QString& path) {
     m_coach->show(BannerKind::danger, tr("Cannot write the file"), shortPath(path));

@@ -29,6 +29,7 @@ SampleStrip::SampleStrip(QWidget* parent) : Card(tr("Sample answers"), parent) {
   m_row->setSpacing(8);
   body()->addLayout(m_row, 1);
   body()->setContentsMargins(16, 8, 16, 12);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   connect(m_prompts, &QComboBox::currentIndexChanged, this, [this] {
     m_first = -1;
     rebuild();
@@ -70,7 +71,7 @@ void SampleStrip::setCursorStep(std::int64_t step) {
 }
 
 void SampleStrip::rebuild() {
-  for (QWidget* card : m_cards) card->deleteLater();
+  for (QWidget* card : m_cards) discard(card);
   m_cards.clear();
   m_ofPrompt.clear();
   for (const SampleEvent& sample : m_all) {
@@ -117,11 +118,13 @@ QWidget* SampleStrip::makeCard(std::size_t index, bool chosen) const {
                            : diffHtml(wordDiff(fromUtf8(m_ofPrompt[index - 1].answer), answer)));
   text->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
-  text->setMinimumHeight(56);
+  // Whole lines only: the rest is in the tooltip.
+  text->setFixedHeight(3 * text->fontMetrics().lineSpacing());
+  text->setMinimumWidth(80);
   text->setToolTip(QStringLiteral("<p>%1</p>").arg(answer.toHtmlEscaped()));
-  column->addWidget(text, 1);
+  column->addWidget(text);
   card->setMinimumWidth(160);
+  card->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   return card;
 }
 

@@ -112,7 +112,7 @@ HelpPage::HelpPage(QWidget* parent) : Page(parent) {
   const std::pair<const char*, QString> topics[] = {{"train", tr("First steps")},
                                                     {"keyboard", tr("Keyboard")},
                                                     {"method", tr("Settings of a run")},
-                                                    {"warning", tr("When something goes wrong")}};
+                                                    {"warning", tr("If something fails")}};
   for (const auto& [glyph, name] : topics) {
     auto* item = new QListWidgetItem(icon(QString::fromLatin1(glyph)), name, m_topics);
     item->setSizeHint({0, 32});

@@ -98,7 +98,7 @@ void Banner::clear() {
 
 void Banner::setButtons(const QList<QPushButton*>& buttons) {
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
+    discard(item->widget());
     delete item;
   }
   for (QPushButton* button : buttons) m_buttons->addWidget(button, 0, Qt::AlignVCenter);

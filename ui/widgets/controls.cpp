@@ -67,6 +67,13 @@ QFrame* verticalLine() {
   return line;
 }
 
+void discard(QWidget* widget) {
+  if (!widget) return;
+  widget->hide();
+  widget->setParent(nullptr);
+  widget->deleteLater();
+}
+
 ComboBox::ComboBox(QWidget* parent) : QComboBox(parent) {
   setItemDelegate(new QStyledItemDelegate(this));
   setFocusPolicy(Qt::StrongFocus);

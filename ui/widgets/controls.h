@@ -31,6 +31,9 @@ QFrame* verticalLine();
 /// Sets a dynamic property and lets the style sheet look again.
 void setLook(QWidget* widget, const char* property, const QVariant& value);
 
+/// Takes a widget out of its layout and sight at once and deletes it when that is safe.
+void discard(QWidget* widget);
+
 /// A combo box whose list has rows of full height.
 class ComboBox : public QComboBox {
   Q_OBJECT

@@ -12,9 +12,9 @@ namespace {
 
 const QChar kNoBreak(0x00A0);
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("Format", text);
-}
+class FormatText {
+  Q_DECLARE_TR_FUNCTIONS(FormatText)
+};
 
 QString withUnit(const QString& number, const QString& unit) {
   return number + kNoBreak + unit;
@@ -74,11 +74,12 @@ QString rateText(double rate) {
 QString durationText(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return unknownText();
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-  if (whole < 90) return withUnit(countText(whole), tr("s"));
+  if (whole < 90) return withUnit(countText(whole), FormatText::tr("s"));
   const std::int64_t minutes = (whole + 30) / 60;
-  if (minutes < 60) return withUnit(countText(minutes), tr("min"));
-  const QString hours = withUnit(countText(minutes / 60), tr("h"));
-  return minutes % 60 == 0 ? hours : hours + kNoBreak + withUnit(countText(minutes % 60), tr("min"));
+  if (minutes < 60) return withUnit(countText(minutes), FormatText::tr("min"));
+  const QString hours = withUnit(countText(minutes / 60), FormatText::tr("h"));
+  return minutes % 60 == 0 ? hours
+                           : hours + kNoBreak + withUnit(countText(minutes % 60), FormatText::tr("min"));
 }
 
 QString clockText(double seconds) {
@@ -102,8 +103,8 @@ QString dayTimeText(const QDateTime& when) {
   const QDate today = QDate::currentDate();
   const QLocale locale;
   const QString time = locale.toString(when.time(), QStringLiteral("HH:mm"));
-  if (when.date() == today) return tr("Today, %1").arg(time);
-  if (when.date() == today.addDays(-1)) return tr("Yesterday, %1").arg(time);
+  if (when.date() == today) return FormatText::tr("Today, %1").arg(time);
+  if (when.date() == today.addDays(-1)) return FormatText::tr("Yesterday, %1").arg(time);
   const QString format =
       when.date().year() == today.year() ? QStringLiteral("d MMM") : QStringLiteral("d MMM yyyy");
   return QStringLiteral("%1, %2").arg(locale.toString(when.date(), format), time);

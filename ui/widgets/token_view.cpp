@@ -140,10 +140,12 @@ void TokenView::paintToken(QPainter& painter, std::size_t index) const {
   }
   painter.setFont(tokenFont());
   painter.setPen(token.cutAway ? p.text3 : token.trained ? p.trainedText : token.special ? p.text2 : p.text);
+  const QFontMetrics metrics(tokenFont());
+  const bool fits = metrics.horizontalAdvance(token.text) <= box.width();
   painter.drawText(
-      box.adjusted(kPadding, 0, -kPadding, 0), Qt::AlignCenter | Qt::TextSingleLine,
-      QFontMetrics(tokenFont())
-          .elidedText(token.text, Qt::ElideRight, static_cast<int>(box.width()) - 2 * kPadding + 1));
+      box, Qt::AlignCenter | Qt::TextSingleLine | Qt::TextDontClip,
+      fits ? token.text
+           : metrics.elidedText(token.text, Qt::ElideRight, static_cast<int>(box.width()) - kPadding));
   if (m_ids) {
     painter.setFont(roleFont(Role::small));
     painter.setPen(p.text3);

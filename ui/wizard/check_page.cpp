@@ -44,7 +44,7 @@ void CheckPage::update() {
 }
 
 void CheckPage::showItems() {
-  if (m_rows) m_rows->deleteLater();
+  discard(m_rows);
   m_rows = new QWidget;
   auto* column = new QVBoxLayout(m_rows);
   column->setContentsMargins(0, 0, 0, 0);

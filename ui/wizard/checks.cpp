@@ -12,22 +12,21 @@ namespace {
 constexpr int kDataStep = 1, kMethodStep = 2, kTrainingStep = 3;
 constexpr std::int64_t kFewSteps = 20;
 
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("Checks", text, nullptr, n);
-}
+class CheckText {
+  Q_DECLARE_TR_FUNCTIONS(CheckText)
+};
 
 CheckItem memoryCheck(const Plan& plan, std::uint64_t limit) {
-  CheckItem item{plan.fits ? LightState::good : LightState::stops, tr("Memory"), {}, {}, {}, -1};
-  item.sentence = plan.recomputed_layers > 0
-                      ? tr("Estimated peak. %n layer(s) are computed again on the way back to save memory.",
-                           static_cast<int>(plan.recomputed_layers))
-                      : tr("Estimated peak of the longest batch.");
-  item.value =
-      tr("%1 of %2")
-          .arg(numberText(static_cast<double>(plan.memory.total()) / 1e9, 2), gigabytesText(limit, 2));
+  CheckItem item{plan.fits ? LightState::good : LightState::stops, CheckText::tr("Memory"), {}, {}, {}, -1};
+  item.sentence =
+      plan.recomputed_layers > 0
+          ? CheckText::tr("Estimated peak. %n layer(s) are computed again on the way back to save memory.",
+                          nullptr, static_cast<int>(plan.recomputed_layers))
+          : CheckText::tr("Estimated peak of the longest batch.");
+  item.value = CheckText::tr("%1 of %2").arg(bytesText(plan.memory.total()), gigabytesText(limit, 1));
   if (plan.fits && plan.memory.total() > limit - limit / 10) item.state = LightState::look;
   if (!plan.fits) {
-    item.fix = tr("Change");
+    item.fix = CheckText::tr("Change");
     item.fixStep = kTrainingStep;
   }
   return item;
@@ -38,17 +37,18 @@ CheckItem stepsCheck(const Plan& plan) {
   CheckItem item{plan.steps <= 0 ? LightState::stops
                  : few           ? LightState::look
                                  : LightState::good,
-                 tr("Steps"),
+                 CheckText::tr("Steps"),
                  {},
                  countText(plan.steps),
                  {},
                  -1};
-  item.sentence = few ? tr("Too short to learn much; 20 steps or more are advised. Raise the epochs or "
-                           "collect fewer batches.")
-                      : tr("%1 to an epoch, evaluated every %2.")
+  item.sentence = few ? CheckText::tr(
+                            "Too short to learn much; 20 steps or more are advised. Raise the epochs or "
+                            "collect fewer batches.")
+                      : CheckText::tr("%1 to an epoch, evaluated every %2.")
                             .arg(countText(plan.steps_per_epoch), countText(plan.eval_every));
   if (few) {
-    item.fix = tr("Change");
+    item.fix = CheckText::tr("Change");
     item.fixStep = kTrainingStep;
   }
   return item;
@@ -58,20 +58,21 @@ CheckItem endTokenCheck(const PreparedData& prepared) {
   const auto rows = std::ssize(prepared.train) + std::ssize(prepared.evaluation);
   const TokenId end = prepared.format->end_id();
   CheckItem item{LightState::good,
-                 tr("Template and end token"),
-                 tr("The trained end token is the one that chat and export stop at."),
+                 CheckText::tr("Template and end token"),
+                 CheckText::tr("The trained end token is the one that chat and export stop at."),
                  {},
                  {},
                  -1};
   item.value = end >= 0 ? fromUtf8(prepared.tokenizer->piece(end)) : unknownText();
   if (prepared.end_rows == 0) {
     item.state = LightState::look;
-    item.sentence = end < 0 ? tr("This template has no end token: answers end only at the longest length.")
-                            : tr("No row ends with the end token, so the model does not learn to stop.");
-    item.fix = tr("Look at tokens");
+    item.sentence =
+        end < 0 ? CheckText::tr("This template has no end token: answers end only at the longest length.")
+                : CheckText::tr("No row ends with the end token, so the model does not learn to stop.");
+    item.fix = CheckText::tr("Look at tokens");
     item.fixStep = kDataStep;
   } else if (prepared.end_rows < rows) {
-    item.sentence = tr("%1 of %2 rows end with the end token; the others are cut before it.")
+    item.sentence = CheckText::tr("%1 of %2 rows end with the end token; the others are cut before it.")
                         .arg(countText(prepared.end_rows), countText(rows));
   }
   return item;
@@ -79,22 +80,22 @@ CheckItem endTokenCheck(const PreparedData& prepared) {
 
 CheckItem longRowsCheck(const PreparedData& prepared, const Settings& settings) {
   CheckItem item{LightState::good,
-                 tr("Row lengths"),
-                 tr("Every row fits into %1 tokens.").arg(countText(prepared.max_length)),
+                 CheckText::tr("Row lengths"),
+                 CheckText::tr("Every row fits into %1 tokens.").arg(countText(prepared.max_length)),
                  countText(prepared.longest),
                  {},
                  -1};
   if (prepared.long_rows == 0) return item;
   item.state = LightState::look;
-  const QString what = settings.too_long == "drop"    ? tr("are left out")
-                       : settings.too_long == "split" ? tr("are split")
-                                                      : tr("are cut");
-  item.sentence = tr("%1 rows are longer than %2 tokens and %3.")
+  const QString what = settings.too_long == "drop"    ? CheckText::tr("are left out")
+                       : settings.too_long == "split" ? CheckText::tr("are split")
+                                                      : CheckText::tr("are cut");
+  item.sentence = CheckText::tr("%1 rows are longer than %2 tokens and %3.")
                       .arg(countText(prepared.long_rows), countText(prepared.max_length), what);
   item.value = percentText(static_cast<double>(prepared.long_rows) /
                                static_cast<double>(std::max<std::size_t>(1, prepared.lengths.size())),
                            1);
-  item.fix = tr("Show rows");
+  item.fix = CheckText::tr("Show rows");
   item.fixStep = kDataStep;
   return item;
 }
@@ -103,8 +104,8 @@ CheckItem maskCheck(const Plan& plan) {
   const double share =
       plan.tokens > 0 ? static_cast<double>(plan.trained_tokens) / static_cast<double>(plan.tokens) : 0;
   return {share > 0.02 ? LightState::good : LightState::look,
-          tr("Answers left after masking"),
-          tr("%1 of %2 tokens of an epoch are trained.")
+          CheckText::tr("Answers left after masking"),
+          CheckText::tr("%1 of %2 tokens of an epoch are trained.")
               .arg(shortCountText(static_cast<double>(plan.trained_tokens)),
                    shortCountText(static_cast<double>(plan.tokens))),
           percentText(share),
@@ -115,19 +116,19 @@ CheckItem maskCheck(const Plan& plan) {
 CheckItem refusedCheck(const WizardState& state) {
   const auto refused = std::max(state.data->report.refused_rows, std::ssize(state.prepared->refused));
   CheckItem item{LightState::good,
-                 tr("Rows"),
-                 tr("Every row of the file is used."),
+                 CheckText::tr("Rows"),
+                 CheckText::tr("Every row of the file is used."),
                  countText(state.data->report.read),
                  {},
                  -1};
   if (refused == 0) return item;
   item.state = LightState::look;
-  item.sentence =
-      tr("%1 of %2 rows are not used.").arg(countText(refused), countText(state.data->report.read));
+  item.sentence = CheckText::tr("%1 of %2 rows are not used.")
+                      .arg(countText(refused), countText(state.data->report.read));
   item.value = percentText(
       static_cast<double>(refused) / static_cast<double>(std::max<std::int64_t>(1, state.data->report.read)),
       1);
-  item.fix = tr("Show rows");
+  item.fix = CheckText::tr("Show rows");
   item.fixStep = kDataStep;
   return item;
 }
@@ -135,31 +136,34 @@ CheckItem refusedCheck(const WizardState& state) {
 CheckItem rateCheck(const Settings& settings) {
   const bool high = settings.learning_rate > 1e-3, low = settings.learning_rate < 1e-5;
   CheckItem item{high || low ? LightState::look : LightState::good,
-                 tr("Learning rate"),
-                 tr("Usual for LoRA: 1e-4 to 3e-4."),
+                 CheckText::tr("Learning rate"),
+                 CheckText::tr("Usual for LoRA: 1e-4 to 3e-4."),
                  rateText(settings.learning_rate),
                  {},
                  -1};
-  if (high) item.sentence = tr("Higher than usual; training may not converge. Usual for LoRA: 1e-4 to 3e-4.");
-  if (low) item.sentence = tr("Lower than usual; little is learnt. Usual for LoRA: 1e-4 to 3e-4.");
+  if (high)
+    item.sentence =
+        CheckText::tr("Higher than usual; training may not converge. Usual for LoRA: 1e-4 to 3e-4.");
+  if (low) item.sentence = CheckText::tr("Lower than usual; little is learnt. Usual for LoRA: 1e-4 to 3e-4.");
   if (high || low) {
-    item.fix = tr("Change");
+    item.fix = CheckText::tr("Change");
     item.fixStep = kTrainingStep;
   }
   return item;
 }
 
 CheckItem evaluationCheck(const Plan& plan) {
-  CheckItem item{LightState::good,
-                 tr("Evaluation"),
-                 tr("%1 rows are kept apart to see what was learnt.").arg(countText(plan.evaluation_rows)),
-                 countText(plan.evaluation_rows),
-                 {},
-                 -1};
+  CheckItem item{
+      LightState::good,
+      CheckText::tr("Evaluation"),
+      CheckText::tr("%1 rows are kept apart to see what was learnt.").arg(countText(plan.evaluation_rows)),
+      countText(plan.evaluation_rows),
+      {},
+      -1};
   if (plan.evaluation_rows > 0) return item;
   item.state = LightState::look;
-  item.sentence = tr("No row is kept for evaluation, so overfitting would not be seen.");
-  item.fix = tr("Change");
+  item.sentence = CheckText::tr("No row is kept for evaluation, so overfitting would not be seen.");
+  item.fix = CheckText::tr("Change");
   item.fixStep = kDataStep;
   return item;
 }
@@ -167,14 +171,15 @@ CheckItem evaluationCheck(const Plan& plan) {
 CheckItem diskCheck(const Plan& plan, std::uint64_t diskFree) {
   const bool enough = plan.disk_bytes < diskFree;
   CheckItem item{enough ? LightState::good : LightState::stops,
-                 tr("Disk"),
-                 tr("Checkpoints, adapter and log."),
+                 CheckText::tr("Disk"),
+                 CheckText::tr("Checkpoints, adapter and log."),
                  {},
                  {},
                  -1};
-  item.value = tr("%1 of %2").arg(bytesText(plan.disk_bytes), bytesText(diskFree));
+  item.value = CheckText::tr("%1 of %2").arg(bytesText(plan.disk_bytes), bytesText(diskFree));
   if (!enough)
-    item.sentence = tr("Free %1 on the disk that holds the runs.").arg(bytesText(plan.disk_bytes - diskFree));
+    item.sentence =
+        CheckText::tr("Free %1 on the disk that holds the runs.").arg(bytesText(plan.disk_bytes - diskFree));
   return item;
 }
 
@@ -195,10 +200,10 @@ std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryL
            evaluationCheck(plan)};
   if (diskFree > 0) items.push_back(diskCheck(plan, diskFree));
   if (plan.max_length > state.base->spec.context) {
-    items.push_back({LightState::look, tr("Context"),
-                     tr("Max length is above the model's %1 tokens: positions are stretched.")
+    items.push_back({LightState::look, CheckText::tr("Context"),
+                     CheckText::tr("Max length is above the model's %1 tokens: positions are stretched.")
                          .arg(countText(state.base->spec.context)),
-                     countText(plan.max_length), tr("Change"), kTrainingStep});
+                     countText(plan.max_length), CheckText::tr("Change"), kTrainingStep});
   }
   std::stable_sort(items.begin(), items.end(), [](const CheckItem& a, const CheckItem& b) {
     const auto weight = [](LightState s) {

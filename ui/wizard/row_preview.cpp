@@ -13,26 +13,26 @@ namespace {
 /// The view shows the beginning of very long rows; the counts are of all.
 constexpr std::size_t kMostShown = 4000;
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("RowPreview", text);
-}
+class RowPreviewText {
+  Q_DECLARE_TR_FUNCTIONS(RowPreviewText)
+};
 
 std::vector<RowPreview::Turn> turnsOf(const InstructionRow& row, const PromptFormat& format,
                                       const EncodedText& text, bool all) {
   std::vector<RowPreview::Turn> turns;
   if (format.format() == "chat") {
     if (!format.system().empty())
-      turns.push_back({tr("System"), QStringLiteral("info"), fromUtf8(format.system()), all});
+      turns.push_back({RowPreviewText::tr("System"), QStringLiteral("info"), fromUtf8(format.system()), all});
     QString user = fromUtf8(row.instruction);
     if (!row.input.empty()) user += QStringLiteral("\n\n") + fromUtf8(row.input);
-    turns.push_back({tr("User"), QStringLiteral("chat"), user, all});
-    turns.push_back({tr("Assistant"), QStringLiteral("train"), fromUtf8(row.output), true});
+    turns.push_back({RowPreviewText::tr("User"), QStringLiteral("chat"), user, all});
+    turns.push_back({RowPreviewText::tr("Assistant"), QStringLiteral("train"), fromUtf8(row.output), true});
     return turns;
   }
   const std::size_t answer = text.text.rfind(row.output);
   const std::string prompt = answer == std::string::npos ? text.text : text.text.substr(0, answer);
-  turns.push_back({tr("Prompt"), QStringLiteral("chat"), fromUtf8(prompt).trimmed(), all});
-  turns.push_back({tr("Answer"), QStringLiteral("train"), fromUtf8(row.output), true});
+  turns.push_back({RowPreviewText::tr("Prompt"), QStringLiteral("chat"), fromUtf8(prompt).trimmed(), all});
+  turns.push_back({RowPreviewText::tr("Answer"), QStringLiteral("train"), fromUtf8(row.output), true});
   return turns;
 }
 
@@ -80,10 +80,10 @@ RowPreview previewRow(const InstructionRow& row, const PreparedData& prepared, c
       preview.tokens.push_back(std::move(token));
     }
     if (drop)
-      preview.cutText = tr("Row %1 is left out: it has %2 tokens")
+      preview.cutText = RowPreviewText::tr("Row %1 is left out: it has %2 tokens")
                             .arg(countText(row.number), countText(static_cast<std::int64_t>(count)));
     if (cut)
-      preview.cutText = tr("Row %1 is cut here, after token %2")
+      preview.cutText = RowPreviewText::tr("Row %1 is cut here, after token %2")
                             .arg(countText(row.number), countText(static_cast<std::int64_t>(limit)));
     preview.begins =
         count > 0 && prepared.tokenizer->bos_id() >= 0 && text.ids[0] == prepared.tokenizer->bos_id();

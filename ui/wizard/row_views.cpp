@@ -116,12 +116,14 @@ ChatRowView::ChatRowView(QWidget* parent) : QWidget(parent) {
   m_column->setContentsMargins(0, 0, 0, 0);
   m_column->setSpacing(0);
   scroll->setWidget(inside);
+  inside->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
   inCard->addWidget(scroll);
   outer->addWidget(card);
 }
 
 void ChatRowView::show(const RowPreview& preview) {
-  if (m_inside) m_inside->deleteLater();
+  discard(m_inside);
   m_inside = new QWidget;
   auto* column = new QVBoxLayout(m_inside);
   column->setContentsMargins(0, 0, 0, 0);

@@ -153,17 +153,17 @@ void RunCard::update() {
   if (state.base && state.plan)
     base += QStringLiteral(" · ") + tr("%1 resident").arg(bytesText(state.plan->memory.base_weights));
   set(m_base, state.base ? state.base->name : QString(), base);
-  QString data;
+  QString used;
   if (state.prepared) {
-    data = tr("%n row(s) used", nullptr,
+    used = tr("%n row(s) used", nullptr,
               static_cast<int>(state.prepared->train.size() + state.prepared->evaluation.size()));
     if (state.plan)
-      data += QStringLiteral(" · ") +
+      used += QStringLiteral(" · ") +
               tr("%1 tokens").arg(shortCountText(static_cast<double>(state.plan->tokens)));
   } else if (state.data) {
-    data = tr("%n row(s)", nullptr, static_cast<int>(state.data->report.used));
+    used = tr("%n row(s)", nullptr, static_cast<int>(state.data->report.used));
   }
-  set(m_data, state.data ? QFileInfo(m_model->dataPath()).fileName() : QString(), data);
+  set(m_data, state.data ? QFileInfo(m_model->dataPath()).fileName() : QString(), used);
   QString method = tr("Rank %1").arg(countText(state.settings.rank)) + QStringLiteral(" · ") +
                    (state.settings.targets == "all-linear" ? tr("all linear") : tr("some layers"));
   if (state.plan && state.base)
@@ -195,7 +195,9 @@ void RunCard::updateMemory() {
   std::vector<MemoryBar::Part> parts;
   for (std::size_t i = 0; i < 5; ++i) {
     const std::uint64_t bytes = known ? state.plan->memory.*kParts[i].bytes : 0;
-    m_parts[i]->setText(known ? gigabytesText(bytes, 2) : unknownText());
+    m_parts[i]->setText(!known                                     ? unknownText()
+                        : state.plan->memory.total() >= 1000000000 ? gigabytesText(bytes, 2)
+                                                                   : bytesText(bytes));
     parts.push_back({{}, static_cast<double>(bytes), kParts[i].colour});
   }
   m_bar->setParts(std::move(parts), static_cast<double>(limit));
@@ -205,8 +207,7 @@ void RunCard::updateMemory() {
     return;
   }
   const QString text =
-      tr("%1 of %2 free")
-          .arg(numberText(static_cast<double>(state.plan->memory.total()) / 1e9, 2), gigabytesText(limit, 1));
+      tr("%1 of %2 free").arg(bytesText(state.plan->memory.total()), gigabytesText(limit, 1));
   m_memory->setText(text);
   m_memory->setInk(state.plan->fits ? &Palette::text : &Palette::danger);
   m_bar->setSpoken(tr("Memory: %1").arg(text));

@@ -82,7 +82,7 @@ void TrainingPage::setPrompts(const std::vector<std::string>& prompts) {
 }
 
 void TrainingPage::showPrompts() {
-  if (m_promptRows) m_promptRows->deleteLater();
+  discard(m_promptRows);
   m_promptRows = new QWidget;
   auto* column = new QVBoxLayout(m_promptRows);
   column->setContentsMargins(0, 0, 0, 0);
