@@ -7,7 +7,6 @@
 #include <QSettings>
 #include <QUrl>
 
-#include "app/version.h"
 #include "ui/home/machine_card.h"
 #include "ui/widgets/choice.h"
 #include "ui/widgets/controls.h"
@@ -111,7 +110,7 @@ QWidget* SettingsPage::makeFolders() {
 
 QWidget* SettingsPage::makeAbout() {
   auto* card = new Card(tr("About"));
-  card->body()->addWidget(new Label(QStringLiteral("Lorikeet %1").arg(QLatin1String(version)), Role::strong));
+  card->body()->addWidget(new Label(QStringLiteral("Lorikeet %1").arg(QCoreApplication::applicationVersion()), Role::strong));
   card->body()->addWidget(
       wrapped(tr("The studio is free software under the GNU General Public License, version 3 or later; the "
                  "engine is under the "
