@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embedding: out[t] = table[ids[t]]; backward: table_grad[ids[t]] += dy[t], in order of t, f32.
+#include <cstring>
+
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/element.h"
@@ -9,20 +11,24 @@ namespace lorikeet {
 
 namespace {
 
-template <typename To, typename From>
-void copy_row(To* to, const From* from, std::int64_t columns) {
+template <typename To>
+void widen_f16(To* to, const F16* from, std::int64_t columns) {
   for (std::int64_t i = 0; i < columns; ++i) store(to[i], load(from[i]));
 }
 
-template <typename To>
-void embed_row(To* to, const TensorView& table, std::int64_t row, std::int64_t columns) {
-  switch (table.dtype) {
-    case DType::f32:
-      return copy_row(to, table.as<float>() + row * columns, columns);
-    case DType::f16:
-      return copy_row(to, table.as<F16>() + row * columns, columns);
-    default:
-      return copy_row(to, table.as<Bf16>() + row * columns, columns);
+/// One row, from the table's type to f32 or bf16.
+void copy_row(const simd::ElementKernels& kernels, void* to, DType to_type, const void* from, DType from_type,
+              std::int64_t columns) {
+  if (to_type == from_type) {
+    std::memcpy(to, from, static_cast<std::size_t>(columns) * size_of(to_type));
+  } else if (from_type == DType::bf16) {
+    kernels.widen(static_cast<const std::uint16_t*>(from), static_cast<float*>(to), columns);
+  } else if (from_type == DType::f32) {
+    kernels.narrow(static_cast<const float*>(from), static_cast<std::uint16_t*>(to), columns);
+  } else if (to_type == DType::f32) {
+    widen_f16(static_cast<float*>(to), static_cast<const F16*>(from), columns);
+  } else {
+    widen_f16(static_cast<Bf16*>(to), static_cast<const F16*>(from), columns);
   }
 }
 
@@ -50,10 +56,8 @@ void CpuBackend::embedding_forward(TensorView table, TensorView ids, TensorView 
   const std::int32_t* id = ids.as<std::int32_t>();
   for_chunks(threads_, ids.shape[0], row_chunk(width), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t t = first; t < last; ++t) {
-      if (out.dtype == DType::f32)
-        embed_row(out.as<float>() + t * width, table, id[t], width);
-      else
-        embed_row(out.as<Bf16>() + t * width, table, id[t], width);
+      copy_row(*simd_.elements, element_at(out, t * width), out.dtype, element_at(table, id[t] * width),
+               table.dtype, width);
     }
   });
 }

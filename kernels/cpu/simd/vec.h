@@ -51,13 +51,12 @@ LORIKEET_INLINE IntVec lane_numbers() {
   return numbers;
 }
 
-/// Nearest bf16, ties to even, in the upper half of each lane; NaN stays NaN.
+/// Nearest bf16, ties to even, in the upper half of each lane; the lower half is not zero. NaN stays NaN.
 LORIKEET_INLINE BitVec bf16_upper(Vec x) {
   const BitVec bits = bits_of(x);
   const BitVec rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
   return reinterpret_cast<BitVec>(x == x ? reinterpret_cast<IntVec>(rounded)
-                                         : reinterpret_cast<IntVec>(bits | 0x400000u)) &
-         0xffff0000u;
+                                         : reinterpret_cast<IntVec>(bits | 0x400000u));
 }
 
 LORIKEET_INLINE Vec load(const float* from) {
@@ -87,7 +86,7 @@ LORIKEET_INLINE Vec rounded_to(const float*, Vec x) {
   return x;
 }
 LORIKEET_INLINE Vec rounded_to(const Bf16*, Vec x) {
-  return from_bits(bf16_upper(x));
+  return from_bits(bf16_upper(x) & 0xffff0000u);
 }
 
 /// Sum of the lanes, in a fixed order.
