@@ -187,6 +187,7 @@ void showLog(QWidget* parent, const QString& title, const QString& path) {
   auto* text = new QPlainTextEdit;
   text->setProperty("kind", QStringLiteral("code"));
   text->setFont(roleFont(Role::mono));
+  text->setObjectName(QStringLiteral("log"));
   text->setReadOnly(true);
   text->setLineWrapMode(QPlainTextEdit::NoWrap);
   text->setAccessibleName(title);
