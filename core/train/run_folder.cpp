@@ -61,7 +61,7 @@ Json job_to_json(const Job& job) {
           {"machine", machine}};
 }
 
-Job job_from_json(const Json& json, const std::string& name) {
+Job job_from_json(const Json& json, const std::string& name, const Settings& base) {
   if (!json.is_object()) throw Error(ErrorCode::bad_format, "A job is a JSON object", name);
   const auto version = json_int(json, "format", 1, 1, INT64_MAX, name);
   if (version != 1) {
@@ -70,6 +70,7 @@ Job job_from_json(const Json& json, const std::string& name) {
                 "Update Lorikeet");
   }
   Job job;
+  job.settings = base;
   job.name = json_string(json, "name", "", name);
   job.model_path = json_string(json, "model", "", name);
   job.data_path = json_string(json, "data", "", name);
@@ -80,7 +81,7 @@ Job job_from_json(const Json& json, const std::string& name) {
   job.template_hash = json_string(json, "template_hash", "", name);
   job.engine_version = json_string(json, "engine_version", "", name);
   job.question = json_string(json, "question", "", name);
-  if (json.contains("settings")) job.settings = settings_from_json(json["settings"], name);
+  if (json.contains("settings")) job.settings = settings_from_json(json["settings"], name, base);
   if (json.contains("machine") && json["machine"].is_object()) {
     for (const auto& [key, value] : json["machine"].items()) {
       if (value.is_string()) job.machine.emplace_back(key, value.get<std::string>());

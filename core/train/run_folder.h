@@ -31,7 +31,8 @@ struct Job {
   std::vector<std::pair<std::string, std::string>> machine;  ///< threads, instruction set, library versions
 };
 Json job_to_json(const Job& job);
-Job job_from_json(const Json& json, const std::string& name);
+/// `base` are the settings a job file that leaves some out starts from.
+Job job_from_json(const Json& json, const std::string& name, const Settings& base = {});
 
 enum class RunState : std::uint8_t {
   loading,

@@ -13,6 +13,7 @@
 #include "core/model/check_model.h"
 #include "core/model/compute_choice.h"
 #include "core/model/weight_source.h"
+#include "core/train/adapter_settings.h"
 #include "core/train/checkpoint.h"
 #include "core/train/prepare.h"
 #include "core/train/process_memory.h"
@@ -158,7 +159,7 @@ void Run::load() {
   spec_ = read_model_spec(job_.model_path);
   // A broken model or adapter is said before minutes are spent on the data.
   require_complete_model(spec_, *open_weight_source(job_.model_path));
-  if (!job_.adapter_path.empty()) adapter_modules(spec_, read_adapter_config(job_.adapter_path));
+  if (!job_.adapter_path.empty()) check_carried(spec_, job_.adapter_path, job_.settings);
   backend_ = make_backend_for(job_.settings);
   compute_ = resolved_compute(job_.settings, *backend_);
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,

@@ -7,6 +7,7 @@
 #include "app/engine/command.h"
 #include "app/engine/settings_flags.h"
 #include "core/model/compute_choice.h"
+#include "core/train/adapter_settings.h"
 #include "core/train/prepare.h"
 
 namespace lorikeet {
@@ -74,9 +75,11 @@ std::string plan_text(const Plan& plan, const PreparedData& data) {
 }
 
 int run_plan(const CommandContext& context, const PlanOptions& options) {
-  const Settings settings = options.settings.apply({});
   const std::string model = resolve_model(options.model, context.home);
   const ModelSpec spec = read_model_spec(model);
+  const Settings settings =
+      options.settings.apply(options.adapter.empty() ? Settings{} : carried_settings(spec, options.adapter));
+  if (!options.adapter.empty()) check_carried(spec, options.adapter, settings);
   const auto backend = make_backend_for(settings);
   const DType compute = resolved_compute(settings, *backend);
   const PreparedData data = prepare_data(model, spec, options.data, options.adapter, settings, context.stop);

@@ -6,6 +6,7 @@
 #include "app/engine/command.h"
 #include "app/engine/run_command.h"
 #include "app/engine/settings_flags.h"
+#include "core/train/adapter_settings.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -18,13 +19,15 @@ struct TrainOptions {
   SettingsFlags settings;
 };
 
-/// Flag, then job file, then default (design.md §6). Paths in a job file are relative to it.
+/// Flag, then job file, then what the adapter carries, then default (design.md §6). Paths in a job file are
+/// relative to it.
 Job make_job(const TrainOptions& options, const std::string& home) {
-  Job job;
+  options.settings.apply({});  // a wrong flag is said before anything is looked for on the disk
+  const Json file = options.job.empty() ? Json::object() : read_json_file(options.job);
+  Job job = job_from_json(file, options.job);
   if (!options.job.empty()) {
-    job = job_from_json(read_json_file(options.job), options.job);
     const fs::path folder = fs::path(absolute_path(options.job)).parent_path();
-    for (std::string* path : {&job.model_path, &job.data_path, &job.adapter_path, &job.settings.eval_data}) {
+    for (std::string* path : {&job.model_path, &job.data_path, &job.adapter_path}) {
       if (!path->empty() && fs::path(*path).is_relative() && fs::exists(folder / *path))
         *path = (folder / *path).string();
     }
@@ -33,7 +36,6 @@ Job make_job(const TrainOptions& options, const std::string& home) {
   if (!options.data.empty()) job.data_path = options.data;
   if (!options.adapter.empty()) job.adapter_path = options.adapter;
   if (!options.name.empty()) job.name = options.name;
-  job.settings = options.settings.apply(job.settings);
   if (job.model_path.empty()) throw Error(ErrorCode::invalid_argument, "A base model is needed", "--model");
   if (job.data_path.empty()) throw Error(ErrorCode::invalid_argument, "A data set is needed", "--data");
   job.model_path = resolve_model(job.model_path, home);
@@ -41,7 +43,12 @@ Job make_job(const TrainOptions& options, const std::string& home) {
   if (!fs::exists(job.data_path)) {
     throw Error(ErrorCode::not_found, "There is no such data set", job.data_path, "Check the path");
   }
-  if (!job.adapter_path.empty()) job.adapter_path = absolute_path(job.adapter_path);
+  if (!job.adapter_path.empty()) {
+    job.adapter_path = absolute_path(job.adapter_path);
+    const Settings carried = carried_settings(read_model_spec(job.model_path), job.adapter_path);
+    job.settings = job_from_json(file, options.job, carried).settings;
+  }
+  job.settings = options.settings.apply(job.settings);
   if (!job.settings.eval_data.empty()) job.settings.eval_data = absolute_path(job.settings.eval_data);
   if (job.name.empty()) job.name = fs::path(job.data_path).stem().string();
   return job;
