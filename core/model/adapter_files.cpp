@@ -8,7 +8,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -148,7 +148,7 @@ GgufFile::GgufFile(std::span<const std::byte> bytes, const std::string& name) : 
 
 void GgufFile::parse() {
   if (bytes_.size() < 8 || std::memcmp(bytes_.data(), "GGUF", 4) != 0) {
-    if (is_pickle(bytes_)) throw pickle_error(path_);
+    refuse_foreign_file(bytes_, path_);
     throw Error(ErrorCode::bad_format, "This is not a GGUF file", path_);
   }
   Reader reader(bytes_, path_);

@@ -193,7 +193,6 @@ ModelSpec spec_from_gguf(const GgufFile& file) {
   refuse_what_is_not_built(file);
   ModelSpec spec;
   spec.family = "llama";
-  spec.name = file.text("general.name");
   spec.hidden_size = required(file, "llama.embedding_length", SpecLimits::hidden);
   spec.intermediate_size = required(file, "llama.feed_forward_length", SpecLimits::intermediate);
   spec.layers = required(file, "llama.block_count", SpecLimits::layers);

@@ -11,7 +11,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -162,7 +162,7 @@ ModelFiles locate_model(const std::string& path) {
     files.weights = {clean};
     return files;
   }
-  if (is_pickle(MappedFile(clean).bytes())) throw pickle_error(clean);
+  refuse_foreign_file(MappedFile(clean).bytes(), clean);
   const bool part =
       ends_with(clean, ".safetensors") || ends_with(clean, ".json") || ends_with(clean, ".model");
   throw Error(ErrorCode::bad_format, "This file is not a GGUF model", path,

@@ -86,7 +86,7 @@ ModelSpec read_model_spec(const std::string& path) {
   const ModelFiles files = locate_model(path);
   if (files.kind == ModelFiles::Kind::gguf) {
     ModelSpec spec = spec_from_gguf(GgufFile(files.path));
-    if (spec.name.empty()) spec.name = model_name(files.path);
+    spec.name = model_name(files.path);  // general.name often is a folder of whoever trained the model
     return spec;
   }
   const std::string config = files.path + "/config.json";

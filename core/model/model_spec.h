@@ -24,7 +24,7 @@ struct RopeSpec {
 /// positive, divisible where they must be, and small enough that no product overflows.
 struct ModelSpec {
   std::string family;                 ///< model_type: "llama", "mistral", ...
-  std::string name;                   ///< for people: folder or general.name
+  std::string name;                   ///< for people: "org/name", or the name of the folder or file
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t intermediate_size = 0;

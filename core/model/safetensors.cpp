@@ -8,13 +8,14 @@
 #include <optional>
 
 #include "core/base/checked.h"
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
 constexpr std::uint64_t max_header_bytes = 100'000'000;
+constexpr std::size_t max_tensors = 1 << 18;  // the largest model published has a third of that
 constexpr std::size_t max_rank = 64;
 constexpr std::size_t max_dtype_name = 16;
 
@@ -130,6 +131,8 @@ class HeaderReader {
       place_ = Place::metadata;
       return;
     }
+    if (out_.tensors.size() == max_tensors)
+      fail("The file claims more than " + std::to_string(max_tensors) + " tensors");
     place_ = Place::tensor;
     entry_ = SafetensorsEntry{};
     has_dtype_ = has_shape_ = has_offsets_ = false;
@@ -158,9 +161,8 @@ std::uint64_t little_endian_u64(std::span<const std::byte> bytes) {
 /// The header's text, or an Error that says why there is none.
 std::string_view header_text(std::span<const std::byte> file, const std::string& name) {
   const auto refuse = [&](const std::string& what) {
-    return is_pickle(file)
-               ? pickle_error(name)
-               : Error(ErrorCode::bad_format, what, name, "Get the file again; it may be cut or not a model");
+    refuse_foreign_file(file, name);
+    return Error(ErrorCode::bad_format, what, name, "Get the file again; it may be cut or not a model");
   };
   if (file.size() < 8)
     throw refuse("The file has " + std::to_string(file.size()) + " bytes, too few for safetensors");

@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <cstring>
 
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 #include "core/model/safetensors.h"
 #include "kernels/base/error.h"
 #include "kernels/base/random.h"
@@ -125,6 +125,8 @@ class TestSafetensors : public QObject {
         "same name");
     row("same name by escape",
         one(entry("a", "U8", "1", "0,1") + "," + entry("\\u0061", "U8", "1", "1,2"), 2), "same name");
+    row("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "LFS");
+    row("a web page", "\n<!DOCTYPE html><html>", "web page");
     row("deep nesting", image("{\"a\":" + std::string(100'000, '['), 0), "where it may not stand");
   }
   void a_lying_file_is_refused() {

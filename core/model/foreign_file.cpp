@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/model/pickle.h"
+#include "core/model/foreign_file.h"
 
 #include <algorithm>
 #include <string_view>
@@ -54,6 +54,21 @@ Error pickle_error(const std::string& path) {
                "These weights are a Python pickle, which can run code when it is opened", path,
                "Get the same model as .safetensors; most model pages offer it, or save it again with "
                "save_pretrained(..., safe_serialization=True)");
+}
+
+void refuse_foreign_file(std::span<const std::byte> file, const std::string& path) {
+  if (is_pickle(file)) throw pickle_error(path);
+  const std::string_view text = text_of(file);
+  if (text.substr(0, 24) == "version https://git-lfs.") {
+    throw Error(ErrorCode::bad_format, "This is a Git LFS pointer, not the model itself", path,
+                "Run git lfs pull in its folder, or download the file");
+  }
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start != std::string_view::npos &&
+      (text.substr(start, 5) == "<!DOC" || text.substr(start, 5) == "<html")) {
+    throw Error(ErrorCode::bad_format, "This is a web page, not a model; the download went wrong", path,
+                "Download it again");
+  }
 }
 
 }  // namespace lorikeet
