@@ -57,12 +57,16 @@ BasePage::BasePage(WizardModel* model, QWidget* parent)
   m_details = makeDetails();
   body()->addWidget(m_details);
 
-  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this](const QModelIndex& index) {
-            if (m_selecting || !index.isValid()) return;
-            m_banner->clear();
-            this->model()->chooseBase(index.data(PathRole).toString());
-          });
+  const auto choose = [this](const QModelIndex& index) {
+    if (m_selecting || !index.isValid()) return;
+    m_banner->clear();
+    this->model()->chooseBase(index.data(PathRole).toString());
+  };
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this, choose] {
+    const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+    if (!rows.isEmpty()) choose(rows.first());
+  });
+  connect(m_table, &Table::rowActivated, this, choose);
   connect(m_models, &ModelsModel::loaded, this, &BasePage::selectChosen);
   connect(model, &WizardModel::baseChanged, this, &BasePage::showBase);
   connect(model, &WizardModel::baseFailed, this, &BasePage::showProblem);

@@ -2,9 +2,9 @@
 #include "ui/wizard/wizard_page.h"
 
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QLineEdit>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -55,6 +55,11 @@ WizardPage::WizardPage(const StudioContext& context, QWidget* parent)
     m_level->setCurrent(1);
     emit m_level->chosen(1);
   });
+  // Shortcuts, not key events: tables and fields would take the arrows for themselves.
+  connect(new QShortcut(QKeySequence(QStringLiteral("Alt+Left")), this), &QShortcut::activated, this,
+          &WizardPage::back);
+  connect(new QShortcut(QKeySequence(QStringLiteral("Alt+Right")), this), &QShortcut::activated, this,
+          &WizardPage::next);
   m_level->setCurrent(m_model->state().advanced ? 1 : 0);
   for (StepPage* page : m_steps) page->setAdvanced(m_model->state().advanced);
   goTo(m_model->state().page);
@@ -225,16 +230,6 @@ QWidget* WizardPage::searchField() const {
 
 QWidget* WizardPage::firstFocus() const {
   return m_steps[static_cast<std::size_t>(step())]->firstFocus();
-}
-
-void WizardPage::keyPressEvent(QKeyEvent* event) {
-  if (event->modifiers() == Qt::AltModifier && event->key() == Qt::Key_Left) {
-    back();
-  } else if (event->modifiers() == Qt::AltModifier && event->key() == Qt::Key_Right) {
-    next();
-  } else {
-    Page::keyPressEvent(event);
-  }
 }
 
 void WizardPage::resizeEvent(QResizeEvent* event) {

@@ -50,7 +50,6 @@ class WizardPage : public Page {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void addStep(StepPage* page);
