@@ -313,7 +313,7 @@ void LinearEngine::LossChunk::add_target(std::int64_t row, float factor, float* 
 
 void LinearEngine::LossChunk::run(double* total) {
   Team& team = engine_.team_;
-  team.run(true, [&](int thread) {
+  team.run(Team::worth(rows_ * vocabulary_ * width_), [&](int thread) {
     if (!operands_.empty()) {
       team.share(0, operands_.pieces(), [&](std::int64_t i) { operands_.convert(i); });
       team.barrier();

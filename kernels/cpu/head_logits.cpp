@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // logits (M,V) = h (M,H) head^T [+ bias] in f32, for chat and tests.
 #include "kernels/cpu/linear_engine.h"
+#include "kernels/cpu/small_product.h"
 
 namespace lorikeet {
 
 void LinearEngine::logits(TensorView h, const Weight& head, TensorView logits) {
+  if (SmallProduct::serves(head, product_type(h.dtype), h.rows())) {
+    return small_forward(h, head, {}, logits, Write::overwrite);
+  }
   Layout layout;
   OperandPlan operands(kernels_, h.dtype, product_type(h.dtype), layout);
   const int h_operand = operands.add(h);
@@ -15,7 +19,7 @@ void LinearEngine::logits(TensorView h, const Weight& head, TensorView logits) {
   product.x = operands.operand(h_operand);
   const TiledProduct tiles(gemm_, kernels_, product);
   const float* bias = head.bias.view().as<float>();
-  team_.run(true, [&](int thread) {
+  team_.run(Team::worth(h.rows() * head.out * head.in), [&](int thread) {
     TiledProduct::Worker worker = workers.worker(memory, thread);
     if (!operands.empty()) {
       team_.share(0, operands.pieces(), [&](std::int64_t i) { operands.convert(i); });

@@ -57,7 +57,7 @@ void LinearEngine::backward(TensorView dy, TensorView x, const Weight& weight, c
                                               lora->scale, product, gradient->b.as<float>()});
   }
 
-  team_.run(true, [&](int thread) {
+  team_.run(Team::worth(rows * weight.out * weight.in), [&](int thread) {
     TiledProduct::Worker worker = workers.worker(memory, thread);
     if (!operands.empty()) {
       team_.share(0, operands.pieces(), [&](std::int64_t i) { operands.convert(i); });

@@ -31,6 +31,10 @@ class LinearEngine {
 
  private:
   class LossChunk;
+  class SmallBranch;
+
+  void small_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
+                     Write write);
 
   DType product_type(DType compute) const;
   /// A big product of `rows` rows with a weight, whose x has still to be placed.

@@ -3,6 +3,7 @@
 // x A^T and scale B are rounded to the compute type; the rest is one f32 sum, rounded once (design.md §10).
 #include "kernels/cpu/linear_engine.h"
 #include "kernels/cpu/rank_product.h"
+#include "kernels/cpu/small_product.h"
 
 namespace lorikeet {
 
@@ -17,6 +18,8 @@ struct BranchPlan {
 void LinearEngine::forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
                            Write write) {
   const std::int64_t rows = x.rows();
+  if (SmallProduct::serves(weight, product_type(x.dtype), rows))
+    return small_forward(x, weight, lora, y, write);
   Layout layout;
   OperandPlan operands(kernels_, x.dtype, product_type(x.dtype), layout);
   const int x_operand = operands.add(x);
@@ -52,7 +55,7 @@ void LinearEngine::forward(TensorView x, const Weight& weight, std::span<const L
   }
 
   const float* bias = weight.bias.view().as<float>();
-  team_.run(true, [&](int thread) {
+  team_.run(Team::worth(rows * weight.out * weight.in), [&](int thread) {
     TiledProduct::Worker worker = workers.worker(memory, thread);
     if (!operands.empty()) {
       team_.share(0, operands.pieces(), [&](std::int64_t i) { operands.convert(i); });

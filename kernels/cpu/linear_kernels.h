@@ -15,6 +15,15 @@ struct Nf4Rows {
   std::int64_t rows, blocks;
 };
 
+/// `rows` rows of k values of a matrix, and m rows of activations to multiply them with.
+struct DotOperands {
+  const void* rows_data;
+  std::int64_t rows, k;
+  const void* x;
+  std::int64_t x_stride;  ///< elements from activation row to activation row
+  std::int64_t m;
+};
+
 /// The inner loops of linear layers and of the loss: one table per instruction set. bf16 and f16 values are
 /// given as their bits. The files behind it are compiled with the instruction set's flags and hold nothing
 /// else.
@@ -35,6 +44,22 @@ struct LinearKernels {
   /// `leading` elements. absmax (rows,blocks) is decoded. To f32, rounded to bf16 when asked, or to bf16.
   void (*nf4_to_f32)(const Nf4Rows& from, bool rounded, float* to, std::int64_t leading);
   void (*nf4_to_bf16)(const Nf4Rows& from, std::uint16_t* to, std::int64_t leading);
+
+  /// --- Few activations: sums of products by lane, lanes (rows, m, 16); a row's product is the sum of its 16
+  /// lanes. x is f32 or bf16 as the name ends. "rounded" rounds the weights to bf16. For NF4, each 64
+  /// activations stand with the 32 of even place first: `split` brings them there ---
+  void (*split_f32)(const float* x, float* to, std::int64_t n);
+  void (*split_bf16)(const std::uint16_t* x, std::uint16_t* to, std::int64_t n);
+  void (*nf4_dot_f32)(const Nf4Rows& from, const DotOperands& operands, bool rounded, float* lanes);
+  void (*nf4_dot_bf16)(const Nf4Rows& from, const DotOperands& operands, float* lanes);
+  /// lanes += scale * w x when `accumulate`; scale * w is rounded when asked.
+  void (*f32_dot_f32)(const DotOperands& operands, float scale, bool rounded, bool accumulate, float* lanes);
+  void (*f16_dot_f32)(const DotOperands& operands, bool rounded, float* lanes);
+  void (*bf16_dot_f32)(const DotOperands& operands, float* lanes);
+  void (*f16_dot_bf16)(const DotOperands& operands, float* lanes);
+  void (*bf16_dot_bf16)(const DotOperands& operands, float* lanes);
+  /// sums (m,16) of lanes (rows, m, 16), rows <= 16.
+  void (*add_lanes)(const float* lanes, std::int64_t rows, std::int64_t m, float* sums);
 
   /// --- The end of a product: y = sum [+ bias] [+ y] over n columns; bias may be null ---
   void (*finish_f32)(const float* sum, const float* bias, bool accumulate, float* y, std::int64_t n);

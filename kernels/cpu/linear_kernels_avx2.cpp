@@ -51,6 +51,53 @@ struct Avx2 : Plain {
       }
     }
   }
+
+  static void nf4_dot_f32(const Nf4Rows& from, const DotOperands& o, bool rounded, float* lane_sums) {
+    const auto* x = static_cast<const float*>(o.x);
+    for (std::int64_t row = 0; row < from.rows; ++row) {
+      for (std::int64_t m = 0; m < o.m;) {
+        float* to = lane_sums + (row * o.m + m) * lanes;
+        const float* with = x + m * o.x_stride;
+        if (o.m - m >= 4) {
+          nf4_row<4>(from, row, with, o.x_stride, rounded, to);
+          m += 4;
+        } else {
+          nf4_row<1>(from, row, with, o.x_stride, rounded, to);
+          m += 1;
+        }
+      }
+    }
+  }
+
+  template <int M>
+  static void nf4_row(const Nf4Rows& from, std::int64_t row, const float* x, std::int64_t stride,
+                      bool rounded, float* to) {
+    __m256 even_sums[M], odd_sums[M];
+    for (int m = 0; m < M; ++m) even_sums[m] = odd_sums[m] = _mm256_setzero_ps();
+    const std::uint8_t* packed = from.packed + row * from.stride;
+    for (std::int64_t block = 0; block < from.blocks; ++block, packed += 32, x += 64) {
+      alignas(32) float table[16];
+      const float absmax = from.absmax[row * from.blocks + block];
+      for (int i = 0; i < 16; ++i) table[i] = nf4_values[i] * absmax;
+      if (rounded) round_f32(table, table, 16);
+      const __m256 low = _mm256_load_ps(table);
+      const __m256 high = _mm256_load_ps(table + 8);
+      for (int i = 0; i < 32; i += 8) {
+        const __m256i bytes =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(packed + i)));
+        const __m256 even = look_up(low, high, _mm256_srli_epi32(bytes, 4));
+        const __m256 odd = look_up(low, high, bytes);
+        for (int m = 0; m < M; ++m) {
+          even_sums[m] = _mm256_fmadd_ps(even, _mm256_loadu_ps(x + m * stride + i), even_sums[m]);
+          odd_sums[m] = _mm256_fmadd_ps(odd, _mm256_loadu_ps(x + m * stride + 32 + i), odd_sums[m]);
+        }
+      }
+    }
+    for (int m = 0; m < M; ++m) {
+      _mm256_storeu_ps(to + m * lanes, even_sums[m]);
+      _mm256_storeu_ps(to + m * lanes + 8, odd_sums[m]);
+    }
+  }
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <omp.h>
-#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
@@ -18,6 +17,9 @@ class Team {
 
   explicit Team(int threads) : threads_(threads) {}
   int threads() const { return threads_; }
+
+  /// Whether so many multiplications are worth waking other threads.
+  static bool worth(std::int64_t multiplications) { return multiplications > 2'000'000; }
 
   /// Calls body(thread) on each of the threads, or once on the caller when `parallel` is false; `body` must
   /// not throw.
@@ -42,16 +44,20 @@ class Team {
     }
   }
 
-  /// Inside run: waits for all threads. Spins, since the others are awake, but lets other processes run.
+  /// Inside run: waits for all threads. Spins for as long as a short task takes, since the others are awake,
+  /// and sleeps then, so that a machine with other work gives its time to the threads that are waited for.
   void barrier() {
     const int team = omp_get_num_threads();
-    const int target = (arrived_.fetch_add(1, std::memory_order_acq_rel) / team + 1) * team;
-    for (int spins = 0; arrived_.load(std::memory_order_acquire) < target; ++spins) {
-      if (spins < 2000) {
-        __builtin_ia32_pause();
-      } else {
-        sched_yield();
-      }
+    const int before = arrived_.fetch_add(1, std::memory_order_acq_rel);
+    const int target = (before / team + 1) * team;
+    if (before + 1 == target) return arrived_.notify_all();
+    for (int spins = 0; spins < 2000; ++spins) {
+      if (arrived_.load(std::memory_order_acquire) >= target) return;
+      __builtin_ia32_pause();
+    }
+    for (int now = arrived_.load(std::memory_order_acquire); now < target;
+         now = arrived_.load(std::memory_order_acquire)) {
+      arrived_.wait(now, std::memory_order_acquire);
     }
   }
 

@@ -27,6 +27,8 @@ class WeightPanels {
   /// Columns [first, first + count) of W, (N,count), rows `leading` apart. The buffer holds N * leading
   /// elements.
   Panel columns(std::int64_t first, std::int64_t count, std::int64_t leading, void* buffer) const;
+  /// The absmax of 4-bit blocks [block, block + blocks).
+  void decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const;
 
  private:
   void expand(std::int64_t first, std::int64_t count, void* to) const;
@@ -36,7 +38,6 @@ class WeightPanels {
   void expand_blocks(std::int64_t block, std::int64_t rows, std::int64_t row_blocks, std::int64_t blocks,
                      void* to, std::int64_t leading) const;
   void expand_codes(const Nf4Rows& from, void* to, std::int64_t leading) const;
-  void decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const;
   void expand_half(std::int64_t first, std::int64_t count, void* to) const;
   void* advance(void* to, std::int64_t elements) const;
 

@@ -62,6 +62,10 @@ const std::vector<Case>& cases() {
         all.push_back({compute, format, 130, 1, 7, {3}, false, Write::accumulate});
       }
       all.push_back({compute, WeightFormat::nf4, 8, 576, 576, {32}, false, Write::overwrite});
+      all.push_back({compute, WeightFormat::nf4, 23, 40, 1152, {32, 8}, true, Write::accumulate});
+      all.push_back({compute, WeightFormat::bf16, 11, 50, 1100, {8}, false, Write::overwrite});
+      all.push_back({compute, WeightFormat::f16, 4, 50, 97, {8}, false, Write::overwrite});
+      all.push_back({compute, WeightFormat::f32, 2, 50, 97, {8}, false, Write::overwrite});
       all.push_back({compute, WeightFormat::nf4, 64, 320, 1536, {16}, false, Write::accumulate});
       all.push_back({compute, WeightFormat::nf4, 520, 192, 576, {64}, false, Write::overwrite});
     }
