@@ -18,6 +18,7 @@
 #include "core/train/prepare.h"
 #include "core/train/process_memory.h"
 #include "core/train/run_control.h"
+#include "core/train/run_record.h"
 #include "core/train/sample_prompts.h"
 #include "core/train/trainer.h"
 #include "kernels/base/error.h"
@@ -41,7 +42,6 @@ class Run {
 
  private:
   void load();
-  void check_unchanged() const;
   void record_job();
   void start_or_restore();
   RunEnd train();
@@ -170,7 +170,6 @@ void Run::load() {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
                 "Lower batch-size or max-length, or take a smaller model");
   }
-  check_unchanged();
   record_job();
   say_state(RunState::loading, "Loads the base model");
   model_ = std::make_unique<BaseModel>(load_base_model(*backend_, job_.model_path, spec_, job_.settings,
@@ -181,58 +180,31 @@ void Run::load() {
                                                : LoraAdapter::load(*backend_, spec_, job_.adapter_path));
 }
 
-void Run::check_unchanged() const {
-  if (!options_.resume) return;
-  const auto refuse = [&](const std::string& what) {
-    throw Error(
-        ErrorCode::invalid_argument, what + " changed since this run began", folder_.path(),
-        "Put it back, or start a new run that goes on from this run's adapter: lorikeet train --adapter");
-  };
-  if (!job_.data_sha256.empty() && job_.data_sha256 != data_.source.sha256)
-    refuse("The data file " + job_.data_path);
-  if (!job_.template_hash.empty() && job_.template_hash != data_.format->template_hash())
-    refuse("The prompt template");
-}
-
 void Run::record_job() {
-  const std::string base = base_id(job_.model_path, options_.library_home);
-  if (options_.resume && !job_.base_id.empty() && job_.base_id != base) {
-    throw Error(ErrorCode::invalid_argument, "The base model changed since this run began", job_.model_path,
-                "Put it back, or start a new run");
+  const RunIdentity identity{base_id(job_.model_path, options_.library_home), data_.source.sha256,
+                             data_.format->template_hash()};
+  const auto machine = describe_machine(backend_->device(), compute_);
+  if (options_.resume) {
+    require_unchanged(job_, identity, folder_.path());
+    if (!job_.machine.empty() && job_.machine != machine) {
+      append({{"type", "warning"},
+              {"code", "machine_changed"},
+              {"what",
+               "The run goes on with another processor, instruction set, compute type or number of threads: "
+               "numbers may differ in the last digits"}});
+    }
+  } else {
+    for (const auto& warning : plan_.warnings)
+      append({{"type", "warning"}, {"code", "plan"}, {"what", warning}});
   }
-  const DeviceInfo& device = backend_->device();
-  const std::vector<std::pair<std::string, std::string>> machine = {
-      {"device", device.name},
-      {"instruction_set", device.instruction_set},
-      {"threads", std::to_string(device.threads)},
-      {"compute", to_string(compute_)}};
-  if (options_.resume && !job_.machine.empty() && job_.machine != machine) {
-    append({{"type", "warning"},
-            {"code", "machine_changed"},
-            {"what",
-             "The run goes on with another processor, instruction set, compute type or number of threads: "
-             "numbers may differ in the last digits"}});
-  }
-  job_.base_id = base;
+  job_.base_id = identity.base_id;
   job_.base_name = spec_.name;
-  job_.data_sha256 = data_.source.sha256;
-  job_.template_hash = data_.format->template_hash();
+  job_.data_sha256 = identity.data_sha256;
+  job_.template_hash = identity.template_hash;
   job_.engine_version = options_.engine_version;
   job_.machine = machine;
   folder_.write_job(job_);
-  for (const auto& warning : plan_.warnings) {
-    if (!options_.resume) append({{"type", "warning"}, {"code", "plan"}, {"what", warning}});
-  }
-  notes_.format = data_.format->format();
-  notes_.template_text = data_.format->template_text();
-  notes_.template_hash = data_.format->template_hash();
-  notes_.system = data_.format->system();
-  notes_.stop_ids = data_.format->stop_ids();
-  notes_.base_id = base;
-  notes_.base_name = spec_.name;
-  notes_.run_id = std::filesystem::path(folder_.path()).filename().string();
-  notes_.quantization = job_.settings.quantization;
-  notes_.rope_linear_factor = rope_linear_factor(spec_, plan_.max_length);
+  notes_ = make_notes(job_, *data_.format, folder_.path(), rope_linear_factor(spec_, plan_.max_length));
 }
 
 void Run::start_or_restore() {

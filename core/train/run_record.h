@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/adapter_files.h"
+#include "core/text/prompt.h"
+#include "core/train/run_folder.h"
+#include "kernels/backend.h"
+
+namespace lorikeet {
+
+/// What a run is known by besides its settings: written into job.json when it begins, compared when it is
+/// resumed.
+struct RunIdentity {
+  std::string base_id, data_sha256, template_hash;
+};
+
+/// Throws Error(invalid_argument) naming what changed since `job` was recorded; fields the job has not
+/// recorded yet fit.
+void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path);
+
+/// Device, instruction set, threads and compute type, as job.json has them.
+std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute);
+
+/// lorikeet.json of an adapter this run writes (design.md §10).
+AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,
+                        double rope_linear_factor);
+
+}  // namespace lorikeet
