@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: CC0-1.0
 """The nest model: a Llama small enough for a repository."""
 
+import json
+
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging
@@ -33,3 +35,12 @@ def save(model, folder):
     copy.load_state_dict(model.state_dict())
     copy.to(torch.bfloat16).save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)
+    # Readers that know only the older key find it too.
+    file = folder / "config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps({**config, "rope_theta": config["rope_parameters"]["rope_theta"]}, indent=2) + "\n")
+
+
+def load(folder):
+    """The saved model, in 32 bits."""
+    return LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)

@@ -19,7 +19,7 @@ Numbers: 0 1 2 3 4 5 6 7 8 9. Signs: # * - + = / ( ) [ ] { } < > : ; _ & % $ @ '
 
 
 def train(stories, prefix):
-    """Writes PREFIX.model and returns the loaded processor."""
+    """Writes PREFIX.model."""
     lines = [line for text in stories for line in text.split("\n") if line]
     # One repeat for ten stories: enough for pieces, too little to crowd out story words.
     lines += EVERYDAY * max(1, len(stories) // 10)
@@ -29,7 +29,10 @@ def train(stories, prefix):
         remove_extra_whitespaces=False, add_dummy_prefix=True, split_digits=True,
         unk_id=UNKNOWN, bos_id=BOS, eos_id=EOS, pad_id=-1, num_threads=1, minloglevel=2,
         input_sentence_size=0, shuffle_input_sentence=False)
-    return sentencepiece.SentencePieceProcessor(model_file=f"{prefix}.model")
+
+
+def load(folder):
+    return sentencepiece.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
 
 
 def write_config(folder):

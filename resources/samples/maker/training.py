@@ -12,11 +12,13 @@ from . import model as nest
 from .tokens import BOS, EOS
 
 MATRIX_RATE, OTHER_RATE, LAST_PART, WARM_UP = 4e-3, 2e-3, 0.03, 100
+# The rates follow a cosine that would end at HORIZON × steps; the last quarter of the steps goes down in a line.
+HORIZON, COOL_FROM = 5 / 3, 20 / 27
 TOKENS_PER_STEP = 4096
 # Rows grow: (part of the steps, tokens a row). In short rows the hero was named only a few words ago, so the model
 # soon finds out that it can look back; later rows teach it to look further. Every fourth of the last steps sees the
 # whole context.
-SCHEDULE = ((0.12, 64), (0.24, 128), (1.0, 256))
+SCHEDULE = ((0.2, 64), (0.4, 128), (1.0, 256))
 LONG_ROW, LONG_EVERY = 512, 4
 
 
@@ -43,11 +45,13 @@ def batch(ids, width, rng):
 
 
 def rate_part(step, steps):
-    """The part of the peak rates used at a step: linear warm-up, then a cosine down to LAST_PART."""
+    """The part of the peak rates used at a step: warm-up, the begin of a cosine, a line down to nearly nothing."""
     if step < WARM_UP:
         return (step + 1) / WARM_UP
-    done = (step - WARM_UP) / max(1, steps - WARM_UP)
-    return LAST_PART + (1 - LAST_PART) * 0.5 * (1 + math.cos(math.pi * done))
+    cool = COOL_FROM * steps
+    done = (min(step, cool) - WARM_UP) / max(1, HORIZON * steps - WARM_UP)
+    part = LAST_PART + (1 - LAST_PART) * 0.5 * (1 + math.cos(math.pi * done))
+    return part * (steps - step) / (steps - cool) if step > cool else part
 
 
 def loss_of(network, rows, precision):
@@ -81,30 +85,50 @@ def set_rates(pair, part):
             group["lr"] = peak * part
 
 
+def update(network, pair, rows, precision):
+    """One optimiser step; returns the loss before it."""
+    loss = loss_of(network, rows, precision)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    for optimiser in pair:
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+    return loss.item()
+
+
 def train(train_ids, valid_ids, folder, options):
-    """Runs all steps; writes the model and loss.json every `save_every` steps. Returns the curve."""
+    """Runs all steps; writes the model and loss.json every `save_every` steps. Returns the curve.
+
+    With `resume` it goes on from the model in the folder; the optimisers' memory starts anew then.
+    """
     torch.set_num_threads(options.threads)
     network = nest.build(options.seed).train()
+    curve = []
+    if options.resume:
+        network.load_state_dict(nest.load(folder).state_dict())
+        curve = json.loads((folder / "loss.json").read_text())
+    first = curve[-1]["step"] if curve else 0
     pair = optimisers(network)
     rng = numpy.random.default_rng(options.seed)
-    curve, recent, started = [], [], time.time()
+    recent, started = [], time.time()
     for step in range(options.steps):
-        set_rates(pair, rate_part(step, options.steps))
         width = row_width(step, options.steps)
-        loss = loss_of(network, batch(train_ids, width, rng), options.precision)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        for optimiser in pair:
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-        recent.append(loss.item())
+        rows = batch(train_ids, width, rng)   # drawn for passed steps too, so that the order stays the same
+        if step < first:
+            continue
+        set_rates(pair, rate_part(step, options.steps))
+        recent.append(update(network, pair, rows, options.precision))
         done = step + 1
-        if done % options.save_every == 0 or done == options.steps:
-            curve.append({"step": done, "tokens": done * TOKENS_PER_STEP, "train_loss": sum(recent) / len(recent),
-                          "valid_loss": validate(network, valid_ids, width, options.precision)})
+        if done % options.save_every == 0 or done in (options.steps, options.stop_after):
+            curve.append({"step": done, "tokens": done * TOKENS_PER_STEP,
+                          "train_loss": round(sum(recent) / len(recent), 4),
+                          "valid_loss": round(validate(network, valid_ids, width, options.precision), 4)})
             recent = []
             nest.save(network, folder)
-            (folder / "loss.json").write_text(json.dumps(curve, indent=0) + "\n")
+            lines = ",\n".join(json.dumps(row) for row in curve)
+            (folder / "loss.json").write_text(f"[\n{lines}\n]\n")
             print(f"step {done}/{options.steps}  train {curve[-1]['train_loss']:.4f}  valid "
                   f"{curve[-1]['valid_loss']:.4f}  {time.time() - started:.0f} s", flush=True)
+        if done == options.stop_after:
+            break
     return curve
