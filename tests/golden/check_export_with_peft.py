@@ -69,7 +69,8 @@ def main() -> int:
             warnings.filterwarnings("error", message=".*(unexpected|missing|Unexpected|Missing).*")
             model = PeftModel.from_pretrained(load(BASE), folder / "adapter").eval()
         good = [compare("adapter loaded by PEFT", model, ids, ours), config_is_peft_only(folder / "adapter"),
-                all_tensors_used(model, folder / "adapter")]
+                all_tensors_used(model, folder / "adapter"),
+                compare("merged model loaded by transformers", load(folder / "merged"), ids, ours)]
     return 0 if all(good) else 1
 
 

@@ -9,9 +9,18 @@
 
 namespace lorikeet::golden {
 
+namespace {
+
+std::string whole_path(const std::string& folder) {
+  return folder.starts_with('/') ? folder : path(folder);
+}
+
+}  // namespace
+
 TinyModel::TinyModel(const std::string& folder, int threads, WeightFormat format)
-    : backend_(make_backend({.device = "cpu", .threads = threads})), spec_(read_model_spec(path(folder))) {
-  const auto source = open_weight_source(path(folder));
+    : backend_(make_backend({.device = "cpu", .threads = threads})),
+      spec_(read_model_spec(whole_path(folder))) {
+  const auto source = open_weight_source(whole_path(folder));
   base_ = std::make_unique<BaseModel>(BaseModel::load(*backend_, spec_, *source, format, WeightFormat::f32));
   base_->prepare_positions(spec_.context);
 }

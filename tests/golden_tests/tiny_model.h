@@ -13,7 +13,8 @@
 
 namespace lorikeet::golden {
 
-/// A model folder of tests/golden resident on the CPU, linear layers in `format`, everything else in f32.
+/// A model folder, of tests/golden unless the path is absolute, resident on the CPU, linear layers in
+/// `format`, everything else in f32.
 class TinyModel {
  public:
   explicit TinyModel(const std::string& folder, int threads = 1, WeightFormat format = WeightFormat::f32);

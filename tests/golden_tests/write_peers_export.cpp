@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/publish/export.h"
 #include "kernels/base/error.h"
 #include "tests/golden_tests/golden_training.h"
 #include "tests/support/golden.h"
@@ -19,6 +20,14 @@ void write(const std::string& folder) {
   AdapterNotes notes;
   notes.base_name = "tiny_llama";
   run.adapter.save(run.model.backend(), folder + "/adapter", notes);
+
+  ExportRequest request;
+  request.model_path = golden::path("tiny_llama");
+  request.adapter_path = folder + "/adapter";
+  request.kind = "merged";
+  request.type = "f32";
+  request.out = folder + "/merged";
+  run_export(request);
 
   const auto ids = golden::read_tensors("lora_10_steps/logits_final.safetensors").at("ids_3").integers();
   std::vector<std::int32_t> every(ids.size());
