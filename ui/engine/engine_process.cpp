@@ -11,6 +11,7 @@ QProcessEnvironment engineEnvironment() {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.insert(QStringLiteral("OMP_PROC_BIND"), QStringLiteral("true"));
   environment.insert(QStringLiteral("OMP_WAIT_POLICY"), QStringLiteral("passive"));
+  environment.insert(QStringLiteral("GOMP_SPINCOUNT"), QStringLiteral("10000"));
   return environment;
 }
 
