@@ -36,21 +36,23 @@ struct PieceScratch {
         sums(pieces.take<float>(count * group * head_dim)) {}
 };
 
-/// Puts the pieces of one head together; piece i's numbers lie `stride` times its size further on.
+/// Puts the pieces of one head together; piece i's numbers lie `stride` times their size further on.
+/// Overwrites the statistics: the largest score of a piece becomes the piece's weight.
 template <typename T>
-void merge(const float* statistics, const float* sums, std::int64_t pieces, std::int64_t stride,
+void merge(float* statistics, const float* sums, std::int64_t pieces, std::int64_t stride,
            std::int64_t head_dim, T* out) {
   float largest = statistics[0];
   for (std::int64_t i = 1; i < pieces; ++i) largest = std::max(largest, statistics[i * stride * 2]);
   float total = 0;
   for (std::int64_t i = 0; i < pieces; ++i) {
-    total += std::exp(statistics[i * stride * 2] - largest) * statistics[i * stride * 2 + 1];
+    float* piece = statistics + i * stride * 2;
+    piece[0] = std::exp(piece[0] - largest);
+    total += piece[0] * piece[1];
   }
   for (std::int64_t c = 0; c < head_dim; ++c) {
     float value = 0;
-    for (std::int64_t i = 0; i < pieces; ++i) {
-      value += std::exp(statistics[i * stride * 2] - largest) * sums[i * stride * head_dim + c];
-    }
+    for (std::int64_t i = 0; i < pieces; ++i)
+      value += statistics[i * stride * 2] * sums[i * stride * head_dim + c];
     store(out[c], value / total);
   }
 }

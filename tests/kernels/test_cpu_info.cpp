@@ -132,6 +132,7 @@ class TestCpuInfo : public QObject {
     const DeviceInfo info = cpu_device_info(detected_isa(), 2);
     QCOMPARE(QString::fromStdString(info.kind), QString("cpu"));
     QVERIFY(!info.name.empty());
+    qInfo("instruction set: %s", info.instruction_set.c_str());  // read by run_on_model.sh
     QCOMPARE(info.threads, 2);
     QVERIFY(info.memory_free_bytes > 0 && info.memory_free_bytes <= info.memory_total_bytes);
     QVERIFY(usable_cores() >= 1);
