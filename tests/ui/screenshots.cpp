@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Renders the pages of the studio into pictures, so that they can be looked at:
 //   ui_screenshots OUT_FOLDER [--theme light|dark] [--language en|bn] [--scale 1.5] [--size 1280x800]
-//   [--empty]
-// Uses a home folder of its own with made-up runs; no engine is started but for `devices`.
+//   [--empty] [--train]
+// Uses a home folder of its own with made-up runs. With --train the bundled sample is trained first, so that
+// library, chat and export have something to show.
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
@@ -13,10 +14,13 @@
 
 #include "tests/ui/run_maker.h"
 #include "ui/charts/loss_chart.h"
+#include "ui/chat/chat_page.h"
 #include "ui/engine/device_monitor.h"
+#include "ui/engine/library_store.h"
 #include "ui/engine/run_store.h"
 #include "ui/frame/main_window.h"
 #include "ui/frame/studio.h"
+#include "ui/publish/export_page.h"
 #include "ui/runs/live_run.h"
 #include "ui/runs/loss_card.h"
 #include "ui/runs/runs_page.h"
@@ -38,6 +42,37 @@ void wait(int milliseconds) {
   QElapsedTimer timer;
   timer.start();
   while (timer.elapsed() < milliseconds) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+/// Trains the sample, then shows what comes out of it.
+void shootAfterTraining(MainWindow& window, const Studio& studio,
+                        const std::function<void(const QString&)>& shoot) {
+  window.trainSample();
+  shoot(QStringLiteral("live-run-starting"));
+  LibraryStore* library = studio.context().library;
+  for (int i = 0; i < 6000 && library->adapters().empty(); ++i) wait(100);
+  if (library->adapters().empty()) return;
+  shoot(QStringLiteral("live-run-sample"));
+  const QString id = QString::fromStdString(library->adapters().front().id);
+  window.showPlace(Place::library);
+  shoot(QStringLiteral("library-adapter"));
+  window.chatWith(id);
+  auto* chat = static_cast<ChatPage*>(window.page(Place::chat));
+  wait(1500);
+  chat->sendMessage(QStringLiteral("Tell a story about a fox who finds a lantern."));
+  wait(300);
+  shoot(QStringLiteral("chat-answering"));
+  for (int i = 0; i < 600 && chat->isAnswering(); ++i) wait(100);
+  shoot(QStringLiteral("chat-answers"));
+  window.exportAdapter(id);
+  auto* publish = static_cast<ExportPage*>(window.page(Place::publish));
+  wait(500);
+  publish->startExport();
+  wait(2500);
+  publish->chooseTarget(1);
+  shoot(QStringLiteral("export-done"));
+  window.showPlace(Place::home);
+  shoot(QStringLiteral("home-next-step"));
 }
 
 /// The wizard with the bundled sample, step by step, and its errors in place.
@@ -87,7 +122,7 @@ int main(int argc, char** argv) {
   if (arguments.isEmpty()) {
     std::fputs(
         "usage: ui_screenshots OUT [--theme light|dark] [--language en|bn] [--scale F] [--size WxH] "
-        "[--empty]\n",
+        "[--empty] [--train]\n",
         stderr);
     return 2;
   }
@@ -157,6 +192,7 @@ int main(int argc, char** argv) {
     window->openRun(runs + QStringLiteral("/bike-14"));
     shoot(QStringLiteral("live-run-done"));
   }
+  if (arguments.contains(QStringLiteral("--train"))) shootAfterTraining(*window, studio, shoot);
   shootWizard(*window, studio, shoot);
   return 0;
 }

@@ -38,6 +38,7 @@ LossChart::LossChart(bool compact, QWidget* parent) : Plot(compact, parent), m_c
   setMinimumHeight(compact ? 96 : 140);
   restyle();
   fitRanges();
+  setNumbersShown(false);
 }
 
 LossChart::~LossChart() = default;
@@ -150,6 +151,7 @@ void LossChart::showAll() {
 }
 
 void LossChart::prepare() {
+  setNumbersShown(!m_series.steps().empty());
   if (m_following) fitRanges();
   speak();
 }

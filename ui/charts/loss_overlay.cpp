@@ -24,6 +24,12 @@ QPointF LossChart::Overlay::pixel(double x, double y) const {
 void LossChart::Overlay::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
+  if (m_chart->m_series.steps().empty()) {
+    painter.setFont(roleFont(Role::body));
+    painter.setPen(tokens().text2);
+    painter.drawText(m_chart->plot()->axisRect()->rect(), Qt::AlignCenter,
+                     LossChart::tr("The curve begins with the first step."));
+  }
   paintCheckpoints(painter);
   paintCursor(painter);
   if (!m_chart->hasFocus()) return;

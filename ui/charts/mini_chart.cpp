@@ -22,6 +22,7 @@ class MiniChart::Line : public Plot {
     plot()->axisRect()->setAutoMargins(QCP::msTop | QCP::msBottom | QCP::msRight);
     plot()->axisRect()->setMargins(QMargins(40, 0, 0, 0));
     restyle();
+    setNumbersShown(false);
   }
   void formatValues(std::function<QString(double)> format) {
     setAxisFormat(plot()->yAxis, std::move(format));
@@ -35,6 +36,7 @@ class MiniChart::Line : public Plot {
     if (graph) graph->setPen(QPen(tokens().series1, m_pen, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   }
   void prepare() override {
+    setNumbersShown(graph->dataCount() > 0);
     bool found = false;
     const QCPRange range = graph->data()->valueRange(found);
     const double top = std::max(found ? range.upper : 0.0, m_owner->m_ceiling);

@@ -86,6 +86,12 @@ void Plot::setAxisFormat(QCPAxis* axis, std::function<QString(double)> format) {
   if (const auto ticker = axis->ticker().dynamicCast<Ticker>()) ticker->format = std::move(format);
 }
 
+void Plot::setNumbersShown(bool shown) {
+  m_plot->xAxis->setTickLabels(shown);
+  m_plot->xAxis->setTicks(shown);
+  m_plot->yAxis->setTickLabels(shown);
+}
+
 void Plot::restyle() {
   const Palette& p = tokens();
   m_plot->setBackground(QBrush(p.surface));

@@ -33,6 +33,8 @@ class Plot : public QWidget {
   /// Last thing before a replot: ranges.
   virtual void prepare() {}
   void setTickCounts(int x, int y);
+  /// An empty plot has lines but no numbers.
+  void setNumbersShown(bool shown);
   /// How numbers at an axis are written; the default is by the step between ticks.
   void setAxisFormat(QCPAxis* axis, std::function<QString(double)> format);
 

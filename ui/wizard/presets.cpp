@@ -34,22 +34,22 @@ const Values& valuesOf(Preset preset) {
   return none;
 }
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("Presets", text);
-}
+class PresetText {
+  Q_DECLARE_TR_FUNCTIONS(PresetText)
+};
 
 }  // namespace
 
 QString presetName(Preset preset) {
   switch (preset) {
     case Preset::fast:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Fast"));
+      return PresetText::tr("Fast");
     case Preset::balanced:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Balanced"));
+      return PresetText::tr("Balanced");
     case Preset::thorough:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Thorough"));
+      return PresetText::tr("Thorough");
     case Preset::own:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Own"));
+      return PresetText::tr("Own");
   }
   return {};
 }
@@ -57,11 +57,11 @@ QString presetName(Preset preset) {
 QString presetSentence(Preset preset) {
   switch (preset) {
     case Preset::fast:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Rank 8, attention only. To see whether the data works."));
+      return PresetText::tr("Rank 8, attention only. To see whether the data works.");
     case Preset::balanced:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Rank 32, all linear layers. Right for most tasks."));
+      return PresetText::tr("Rank 32, all linear layers. Right for most tasks.");
     case Preset::thorough:
-      return tr(QT_TRANSLATE_NOOP("Presets", "Rank 64, all linear layers, sees each row more often."));
+      return PresetText::tr("Rank 64, all linear layers, sees each row more often.");
     case Preset::own:
       return {};
   }

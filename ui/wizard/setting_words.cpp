@@ -53,6 +53,14 @@ constexpr Word kLabels[] = {
     {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Memory limit")},
 };
 
+constexpr Word kUnits[] = {
+    {"tokens", QT_TRANSLATE_NOOP("SettingWords", "tokens")},
+    {"steps", QT_TRANSLATE_NOOP("SettingWords", "steps")},
+    {"rows", QT_TRANSLATE_NOOP("SettingWords", "rows")},
+    {"epochs", QT_TRANSLATE_NOOP("SettingWords", "epochs")},
+    {"bytes", QT_TRANSLATE_NOOP("SettingWords", "bytes")},
+};
+
 constexpr Word kChoices[] = {
     {"nf4", QT_TRANSLATE_NOOP("SettingWords", "NF4, double")},
     {"nf4-single", QT_TRANSLATE_NOOP("SettingWords", "NF4, single")},
@@ -79,9 +87,9 @@ QString find(const Word (&words)[N], const std::string& key) {
   return fromUtf8(key);
 }
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("SettingWords", text);
-}
+class SettingText {
+  Q_DECLARE_TR_FUNCTIONS(SettingText)
+};
 
 QString boundText(double value) {
   if (value != 0 && (std::fabs(value) < 1e-3 || std::fabs(value) >= 1e7)) return rateText(value);
@@ -96,9 +104,12 @@ QString settingLabel(const SettingInfo& info) {
 
 QString choiceLabel(const SettingInfo& info, const std::string& choice) {
   if (info.key == "compute" && choice != "auto") return fromUtf8(choice);
-  if (info.key == "quantization" && choice == "none")
-    return tr(QT_TRANSLATE_NOOP("SettingWords", "None, 16-bit"));
+  if (info.key == "quantization" && choice == "none") return SettingText::tr("None, 16-bit");
   return find(kChoices, choice);
+}
+
+QString unitLabel(const SettingInfo& info) {
+  return find(kUnits, info.unit);
 }
 
 QString settingTip(const SettingInfo& info) {
@@ -106,9 +117,8 @@ QString settingTip(const SettingInfo& info) {
                     .arg(settingLabel(info).toHtmlEscaped(), fromUtf8(info.help).toHtmlEscaped());
   QStringList facts;
   if (info.high > info.low)
-    facts << tr(QT_TRANSLATE_NOOP("SettingWords", "Allowed: %1 to %2"))
-                 .arg(boundText(info.low), boundText(info.high));
-  facts << tr(QT_TRANSLATE_NOOP("SettingWords", "Default: %1"))
+    facts << SettingText::tr("Allowed: %1 to %2").arg(boundText(info.low), boundText(info.high));
+  facts << SettingText::tr("Default: %1")
                .arg(info.default_text.empty() ? unknownText() : fromUtf8(info.default_text));
   if (!info.source.empty()) facts << fromUtf8(info.source);
   return tip + QStringLiteral("<p>%1</p>").arg(facts.join(QStringLiteral(" · ")).toHtmlEscaped());

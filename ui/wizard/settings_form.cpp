@@ -127,8 +127,7 @@ QWidget* SettingsForm::makeControl(Field& field) {
     const int low = static_cast<int>(info.low);
     spin->setRange(automatic ? low - 1 : low, static_cast<int>(info.high));
     if (automatic) spin->setSpecialValueText(tr("Automatic"));
-    if (!info.unit.empty() && info.unit != "batches")
-      spin->setSuffix(QChar(0x00A0) + QCoreApplication::translate("SettingUnits", info.unit.c_str()));
+    if (!info.unit.empty() && info.unit != "batches") spin->setSuffix(QChar(0x00A0) + unitLabel(info));
     spin->setFixedWidth(automatic || info.unit == "tokens" || info.unit == "steps" ? 136 : 104);
     field.show = [spin, value, low] {
       spin->setValue(value() == QLatin1String("auto") ? low - 1 : value().toInt());
