@@ -10,8 +10,8 @@
     <message numerus="yes">
         <source>Estimated peak. %n layer(s) are computed again on the way back to save memory.</source>
         <translation>
-            <numerusform>আনুমানিক সর্বোচ্চ। মেমরি বাঁচাতে %nটি স্তর ফেরার পথে আবার গণনা করা হয়।</numerusform>
-            <numerusform>আনুমানিক সর্বোচ্চ। মেমরি বাঁচাতে %nটি স্তর ফেরার পথে আবার গণনা করা হয়।</numerusform>
+            <numerusform>আনুমানিক সর্বোচ্চ। মেমরি বাঁচাতে %Lnটি স্তর ফেরার পথে আবার গণনা করা হয়।</numerusform>
+            <numerusform>আনুমানিক সর্বোচ্চ। মেমরি বাঁচাতে %Lnটি স্তর ফেরার পথে আবার গণনা করা হয়।</numerusform>
         </translation>
     </message>
     <message>
@@ -566,6 +566,126 @@
         <source>bytes</source>
         <translation>বাইট</translation>
     </message>
+    <message>
+        <source>How the frozen weights are kept. NF4 needs a quarter of 16-bit.</source>
+        <translation>স্থির ওয়েট কীভাবে রাখা হয়। NF4-এ ১৬-বিটের চার ভাগের এক ভাগ লাগে।</translation>
+    </message>
+    <message>
+        <source>Number type of the products. Automatic takes bf16 where the device has it.</source>
+        <translation>গুণফলের সংখ্যার ধরন। স্বয়ংক্রিয় হলে ডিভাইসে থাকলে bf16 নেয়।</translation>
+    </message>
+    <message>
+        <source>Size of the adapter. Usual: 8 to 64.</source>
+        <translation>অ্যাডাপ্টারের আকার। সাধারণ: ৮ থেকে ৬৪।</translation>
+    </message>
+    <message>
+        <source>Scale of the adapter. Usual: equal to the rank.</source>
+        <translation>অ্যাডাপ্টারের মাত্রা। সাধারণ: র‍্যাঙ্কের সমান।</translation>
+    </message>
+    <message>
+        <source>all-linear, or names such as q_proj,v_proj.</source>
+        <translation>all-linear, বা q_proj,v_proj-এর মতো নাম।</translation>
+    </message>
+    <message>
+        <source>Alpha over the root of the rank, for rank 64 and up.</source>
+        <translation>আলফা ভাগ র‍্যাঙ্কের বর্গমূল, র‍্যাঙ্ক ৬৪ থেকে।</translation>
+    </message>
+    <message>
+        <source>Answers only is right for most tasks.</source>
+        <translation>বেশিরভাগ কাজের জন্য কেবল উত্তর ঠিক।</translation>
+    </message>
+    <message>
+        <source>Longest row. Automatic: 1,024 or the model&apos;s context.</source>
+        <translation>দীর্ঘতম সারি। স্বয়ংক্রিয়: ১,০২৪ বা মডেলের প্রসঙ্গ।</translation>
+    </message>
+    <message>
+        <source>Fills each row with several texts that never see each other.</source>
+        <translation>প্রতিটি সারি কয়েকটি লেখা দিয়ে ভরে, যারা একে অন্যকে দেখে না।</translation>
+    </message>
+    <message>
+        <source>Put before every conversation.</source>
+        <translation>প্রতিটি কথোপকথনের আগে বসে।</translation>
+    </message>
+    <message>
+        <source>Share of the rows kept for evaluation.</source>
+        <translation>মূল্যায়নের জন্য রাখা সারির অংশ।</translation>
+    </message>
+    <message>
+        <source>A new order every epoch.</source>
+        <translation>প্রতি epoch-এ নতুন ক্রম।</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same run.</source>
+        <translation>একই সিড একই রান দেয়।</translation>
+    </message>
+    <message>
+        <source>How often each row is seen.</source>
+        <translation>প্রতিটি সারি কতবার দেখা হয়।</translation>
+    </message>
+    <message>
+        <source>Overrides the epochs when it is not 0.</source>
+        <translation>০ না হলে epoch-এর বদলে এটি চলে।</translation>
+    </message>
+    <message>
+        <source>Usual for LoRA: 1e-4 to 3e-4.</source>
+        <translation>LoRA-র জন্য সাধারণ: 1e-4 থেকে 3e-4।</translation>
+    </message>
+    <message>
+        <source>Rows computed at once. Only this costs memory.</source>
+        <translation>একবারে গণনা করা সারি। কেবল এতে মেমরি লাগে।</translation>
+    </message>
+    <message>
+        <source>Batches collected for one step. Costs no memory.</source>
+        <translation>এক ধাপের জন্য জমানো ব্যাচ। মেমরি লাগে না।</translation>
+    </message>
+    <message>
+        <source>How the rate falls over the run.</source>
+        <translation>রানের সঙ্গে হার কীভাবে কমে।</translation>
+    </message>
+    <message>
+        <source>Where the rate ends.</source>
+        <translation>হার যেখানে শেষ হয়।</translation>
+    </message>
+    <message>
+        <source>Share of the run in which the rate rises.</source>
+        <translation>রানের যে অংশে হার বাড়ে।</translation>
+    </message>
+    <message>
+        <source>Overrides the share when it is not 0.</source>
+        <translation>০ না হলে অংশের বদলে এটি চলে।</translation>
+    </message>
+    <message>
+        <source>Pulls the adapter towards zero.</source>
+        <translation>অ্যাডাপ্টারকে শূন্যের দিকে টানে।</translation>
+    </message>
+    <message>
+        <source>Longer gradients are shortened; 0 turns that off.</source>
+        <translation>লম্বা গ্রেডিয়েন্ট ছোট করা হয়; ০ দিলে বন্ধ।</translation>
+    </message>
+    <message>
+        <source>8-bit needs a quarter of the memory.</source>
+        <translation>৮-বিটে চার ভাগের এক ভাগ মেমরি লাগে।</translation>
+    </message>
+    <message>
+        <source>Automatic: a tenth of the run, 10 steps at least.</source>
+        <translation>স্বয়ংক্রিয়: রানের দশ ভাগের এক ভাগ, অন্তত ১০ ধাপ।</translation>
+    </message>
+    <message>
+        <source>Older ones go when a newer one is proven whole.</source>
+        <translation>নতুনটি ঠিক আছে দেখার পরে পুরনোগুলি যায়।</translation>
+    </message>
+    <message>
+        <source>Automatic takes a GPU where there is one.</source>
+        <translation>স্বয়ংক্রিয় হলে GPU থাকলে নেয়।</translation>
+    </message>
+    <message>
+        <source>Automatic takes all cores.</source>
+        <translation>স্বয়ংক্রিয় হলে সব কোর নেয়।</translation>
+    </message>
+    <message>
+        <source>Most memory the run may take, such as 6GB.</source>
+        <translation>রান সবচেয়ে বেশি যত মেমরি নিতে পারে, যেমন 6GB।</translation>
+    </message>
 </context>
 <context>
     <name>lorikeet::ui::AdaptersModel</name>
@@ -631,8 +751,8 @@
     <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
-            <numerusform>%nটি টোকেন</numerusform>
-            <numerusform>%nটি টোকেন</numerusform>
+            <numerusform>%Lnটি টোকেন</numerusform>
+            <numerusform>%Lnটি টোকেন</numerusform>
         </translation>
     </message>
     <message>
@@ -1014,8 +1134,8 @@ Nothing leaves this machine.</source>
     <message numerus="yes">
         <source>Reading … %n row(s)</source>
         <translation>
-            <numerusform>পড়া হচ্ছে … %nটি সারি</numerusform>
-            <numerusform>পড়া হচ্ছে … %nটি সারি</numerusform>
+            <numerusform>পড়া হচ্ছে … %Lnটি সারি</numerusform>
+            <numerusform>পড়া হচ্ছে … %Lnটি সারি</numerusform>
         </translation>
     </message>
     <message>
@@ -1109,8 +1229,8 @@ Nothing leaves this machine.</source>
     <message numerus="yes">
         <source>%n row(s)</source>
         <translation>
-            <numerusform>%nটি সারি</numerusform>
-            <numerusform>%nটি সারি</numerusform>
+            <numerusform>%Lnটি সারি</numerusform>
+            <numerusform>%Lnটি সারি</numerusform>
         </translation>
     </message>
     <message>
@@ -1128,8 +1248,8 @@ Nothing leaves this machine.</source>
     <message numerus="yes">
         <source>Split %1, %n row(s)</source>
         <translation>
-            <numerusform>ভাগ %1, %nটি সারি</numerusform>
-            <numerusform>ভাগ %1, %nটি সারি</numerusform>
+            <numerusform>ভাগ %1, %Lnটি সারি</numerusform>
+            <numerusform>ভাগ %1, %Lnটি সারি</numerusform>
         </translation>
     </message>
     <message>
@@ -1287,8 +1407,8 @@ PEFT-এর জন্য ছোট, বা বেসের সঙ্গে ম�
     <message numerus="yes">
         <source>%n file(s)</source>
         <translation>
-            <numerusform>%nটি ফাইল</numerusform>
-            <numerusform>%nটি ফাইল</numerusform>
+            <numerusform>%Lnটি ফাইল</numerusform>
+            <numerusform>%Lnটি ফাইল</numerusform>
         </translation>
     </message>
     <message>
@@ -1734,22 +1854,22 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%n adapter(s)</source>
         <translation>
-            <numerusform>%nটি অ্যাডাপ্টার</numerusform>
-            <numerusform>%nটি অ্যাডাপ্টার</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n group(s)</source>
         <translation>
-            <numerusform>%nটি দল</numerusform>
-            <numerusform>%nটি দল</numerusform>
+            <numerusform>%Lnটি দল</numerusform>
+            <numerusform>%Lnটি দল</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n adapters chosen</source>
         <translation>
-            <numerusform>%nটি অ্যাডাপ্টার বাছা</numerusform>
-            <numerusform>%nটি অ্যাডাপ্টার বাছা</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার বাছা</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার বাছা</numerusform>
         </translation>
     </message>
     <message>
@@ -1763,8 +1883,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>Move %n adapters to the trash?</source>
         <translation>
-            <numerusform>%nটি অ্যাডাপ্টার ট্র্যাশে সরাবেন?</numerusform>
-            <numerusform>%nটি অ্যাডাপ্টার ট্র্যাশে সরাবেন?</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার ট্র্যাশে সরাবেন?</numerusform>
+            <numerusform>%Lnটি অ্যাডাপ্টার ট্র্যাশে সরাবেন?</numerusform>
         </translation>
     </message>
     <message>
@@ -2153,8 +2273,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%n thread(s)</source>
         <translation>
-            <numerusform>%nটি থ্রেড</numerusform>
-            <numerusform>%nটি থ্রেড</numerusform>
+            <numerusform>%Lnটি থ্রেড</numerusform>
+            <numerusform>%Lnটি থ্রেড</numerusform>
         </translation>
     </message>
 </context>
@@ -2259,8 +2379,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>Processor · %n thread(s)</source>
         <translation>
-            <numerusform>প্রসেসর · %nটি থ্রেড</numerusform>
-            <numerusform>প্রসেসর · %nটি থ্রেড</numerusform>
+            <numerusform>প্রসেসর · %Lnটি থ্রেড</numerusform>
+            <numerusform>প্রসেসর · %Lnটি থ্রেড</numerusform>
         </translation>
     </message>
     <message>
@@ -2364,15 +2484,15 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%n step(s)</source>
         <translation>
-            <numerusform>%nটি ধাপ</numerusform>
-            <numerusform>%nটি ধাপ</numerusform>
+            <numerusform>%Lnটি ধাপ</numerusform>
+            <numerusform>%Lnটি ধাপ</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n epoch(s)</source>
         <translation>
-            <numerusform>%n epoch</numerusform>
-            <numerusform>%n epoch</numerusform>
+            <numerusform>%Ln epoch</numerusform>
+            <numerusform>%Ln epoch</numerusform>
         </translation>
     </message>
     <message>
@@ -2406,8 +2526,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>In all %n block(s).</source>
         <translation>
-            <numerusform>%nটি ব্লকের সবগুলিতে।</numerusform>
-            <numerusform>%nটি ব্লকের সবগুলিতে।</numerusform>
+            <numerusform>%Lnটি ব্লকের সবগুলিতে।</numerusform>
+            <numerusform>%Lnটি ব্লকের সবগুলিতে।</numerusform>
         </translation>
     </message>
     <message>
@@ -2425,8 +2545,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%1 schedule, warms up over %n step(s).</source>
         <translation>
-            <numerusform>%1 সময়সূচি, %n ধাপ ধরে ওয়ার্ম-আপ।</numerusform>
-            <numerusform>%1 সময়সূচি, %n ধাপ ধরে ওয়ার্ম-আপ।</numerusform>
+            <numerusform>%1 সময়সূচি, %Ln ধাপ ধরে ওয়ার্ম-আপ।</numerusform>
+            <numerusform>%1 সময়সূচি, %Ln ধাপ ধরে ওয়ার্ম-আপ।</numerusform>
         </translation>
     </message>
     <message>
@@ -2749,8 +2869,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%n row(s) used</source>
         <translation>
-            <numerusform>%nটি সারি ব্যবহৃত</numerusform>
-            <numerusform>%nটি সারি ব্যবহৃত</numerusform>
+            <numerusform>%Lnটি সারি ব্যবহৃত</numerusform>
+            <numerusform>%Lnটি সারি ব্যবহৃত</numerusform>
         </translation>
     </message>
     <message>
@@ -2760,8 +2880,8 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message numerus="yes">
         <source>%n row(s)</source>
         <translation>
-            <numerusform>%nটি সারি</numerusform>
-            <numerusform>%nটি সারি</numerusform>
+            <numerusform>%Lnটি সারি</numerusform>
+            <numerusform>%Lnটি সারি</numerusform>
         </translation>
     </message>
     <message>
@@ -2970,8 +3090,8 @@ gone on with or repeated.</source>
     <message numerus="yes">
         <source>%n run(s) in %1</source>
         <translation>
-            <numerusform>%1-এ %nটি রান</numerusform>
-            <numerusform>%1-এ %nটি রান</numerusform>
+            <numerusform>%1-এ %Lnটি রান</numerusform>
+            <numerusform>%1-এ %Lnটি রান</numerusform>
         </translation>
     </message>
     <message>
@@ -3302,8 +3422,8 @@ gone on with or repeated.</source>
     <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
-            <numerusform>%nটি টোকেন</numerusform>
-            <numerusform>%nটি টোকেন</numerusform>
+            <numerusform>%Lnটি টোকেন</numerusform>
+            <numerusform>%Lnটি টোকেন</numerusform>
         </translation>
     </message>
     <message>

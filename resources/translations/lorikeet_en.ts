@@ -6,8 +6,8 @@
     <message numerus="yes">
         <source>Estimated peak. %n layer(s) are computed again on the way back to save memory.</source>
         <translation>
-            <numerusform>Estimated peak. %n layer is computed again on the way back to save memory.</numerusform>
-            <numerusform>Estimated peak. %n layers are computed again on the way back to save memory.</numerusform>
+            <numerusform>Estimated peak. %Ln layer is computed again on the way back to save memory.</numerusform>
+            <numerusform>Estimated peak. %Ln layers are computed again on the way back to save memory.</numerusform>
         </translation>
     </message>
 </context>
@@ -16,8 +16,8 @@
     <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
-            <numerusform>%n token</numerusform>
-            <numerusform>%n tokens</numerusform>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -26,22 +26,22 @@
     <message numerus="yes">
         <source>Reading … %n row(s)</source>
         <translation>
-            <numerusform>Reading … %n row</numerusform>
-            <numerusform>Reading … %n rows</numerusform>
+            <numerusform>Reading … %Ln row</numerusform>
+            <numerusform>Reading … %Ln rows</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n row(s)</source>
         <translation>
-            <numerusform>%n row</numerusform>
-            <numerusform>%n rows</numerusform>
+            <numerusform>%Ln row</numerusform>
+            <numerusform>%Ln rows</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Split %1, %n row(s)</source>
         <translation>
-            <numerusform>Split %1, %n row</numerusform>
-            <numerusform>Split %1, %n rows</numerusform>
+            <numerusform>Split %1, %Ln row</numerusform>
+            <numerusform>Split %1, %Ln rows</numerusform>
         </translation>
     </message>
 </context>
@@ -50,8 +50,8 @@
     <message numerus="yes">
         <source>%n file(s)</source>
         <translation>
-            <numerusform>%n file</numerusform>
-            <numerusform>%n files</numerusform>
+            <numerusform>%Ln file</numerusform>
+            <numerusform>%Ln files</numerusform>
         </translation>
     </message>
 </context>
@@ -60,29 +60,29 @@
     <message numerus="yes">
         <source>%n adapter(s)</source>
         <translation>
-            <numerusform>%n adapter</numerusform>
-            <numerusform>%n adapters</numerusform>
+            <numerusform>%Ln adapter</numerusform>
+            <numerusform>%Ln adapters</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n group(s)</source>
         <translation>
-            <numerusform>%n group</numerusform>
-            <numerusform>%n groups</numerusform>
+            <numerusform>%Ln group</numerusform>
+            <numerusform>%Ln groups</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n adapters chosen</source>
         <translation>
-            <numerusform>%n adapter chosen</numerusform>
-            <numerusform>%n adapters chosen</numerusform>
+            <numerusform>%Ln adapter chosen</numerusform>
+            <numerusform>%Ln adapters chosen</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Move %n adapters to the trash?</source>
         <translation>
-            <numerusform>Move %n adapter to the trash?</numerusform>
-            <numerusform>Move %n adapters to the trash?</numerusform>
+            <numerusform>Move %Ln adapter to the trash?</numerusform>
+            <numerusform>Move %Ln adapters to the trash?</numerusform>
         </translation>
     </message>
 </context>
@@ -91,8 +91,8 @@
     <message numerus="yes">
         <source>%n thread(s)</source>
         <translation>
-            <numerusform>%n thread</numerusform>
-            <numerusform>%n threads</numerusform>
+            <numerusform>%Ln thread</numerusform>
+            <numerusform>%Ln threads</numerusform>
         </translation>
     </message>
 </context>
@@ -101,8 +101,8 @@
     <message numerus="yes">
         <source>Processor · %n thread(s)</source>
         <translation>
-            <numerusform>Processor · %n thread</numerusform>
-            <numerusform>Processor · %n threads</numerusform>
+            <numerusform>Processor · %Ln thread</numerusform>
+            <numerusform>Processor · %Ln threads</numerusform>
         </translation>
     </message>
 </context>
@@ -111,29 +111,29 @@
     <message numerus="yes">
         <source>%n step(s)</source>
         <translation>
-            <numerusform>%n step</numerusform>
-            <numerusform>%n steps</numerusform>
+            <numerusform>%Ln step</numerusform>
+            <numerusform>%Ln steps</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n epoch(s)</source>
         <translation>
-            <numerusform>%n epoch</numerusform>
-            <numerusform>%n epochs</numerusform>
+            <numerusform>%Ln epoch</numerusform>
+            <numerusform>%Ln epochs</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>In all %n block(s).</source>
         <translation>
-            <numerusform>In all %n block.</numerusform>
-            <numerusform>In all %n blocks.</numerusform>
+            <numerusform>In all %Ln block.</numerusform>
+            <numerusform>In all %Ln blocks.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%1 schedule, warms up over %n step(s).</source>
         <translation>
-            <numerusform>%1 schedule, warms up over %n step.</numerusform>
-            <numerusform>%1 schedule, warms up over %n steps.</numerusform>
+            <numerusform>%1 schedule, warms up over %Ln step.</numerusform>
+            <numerusform>%1 schedule, warms up over %Ln steps.</numerusform>
         </translation>
     </message>
 </context>
@@ -142,15 +142,15 @@
     <message numerus="yes">
         <source>%n row(s) used</source>
         <translation>
-            <numerusform>%n row used</numerusform>
-            <numerusform>%n rows used</numerusform>
+            <numerusform>%Ln row used</numerusform>
+            <numerusform>%Ln rows used</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n row(s)</source>
         <translation>
-            <numerusform>%n row</numerusform>
-            <numerusform>%n rows</numerusform>
+            <numerusform>%Ln row</numerusform>
+            <numerusform>%Ln rows</numerusform>
         </translation>
     </message>
 </context>
@@ -159,8 +159,8 @@
     <message numerus="yes">
         <source>%n run(s) in %1</source>
         <translation>
-            <numerusform>%n run in %1</numerusform>
-            <numerusform>%n runs in %1</numerusform>
+            <numerusform>%Ln run in %1</numerusform>
+            <numerusform>%Ln runs in %1</numerusform>
         </translation>
     </message>
 </context>
@@ -169,8 +169,8 @@
     <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
-            <numerusform>%n token</numerusform>
-            <numerusform>%n tokens</numerusform>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>

@@ -24,10 +24,12 @@ RunningCard::RunningCard(RunStore* store, QWidget* parent) : Card(tr("Running no
   first->addWidget(m_chip);
   first->addStretch();
   first->addWidget(m_left);
+  m_left->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   m_bar = new ThinBar;
   auto* second = new QHBoxLayout;
   m_step = new Label({}, Role::caption, &Palette::text2);
   m_figures = new Label({}, Role::caption, &Palette::text2);
+  m_figures->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   second->addWidget(m_step);
   second->addStretch();
   second->addWidget(m_figures);

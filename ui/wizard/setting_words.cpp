@@ -53,6 +53,47 @@ constexpr Word kLabels[] = {
     {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Memory limit")},
 };
 
+/// Shorter than the help of the settings table, for beside a field.
+constexpr Word kHints[] = {
+    {"quantization",
+     QT_TRANSLATE_NOOP("SettingWords", "How the frozen weights are kept. NF4 needs a quarter of 16-bit.")},
+    {"compute",
+     QT_TRANSLATE_NOOP("SettingWords",
+                       "Number type of the products. Automatic takes bf16 where the device has it.")},
+    {"rank", QT_TRANSLATE_NOOP("SettingWords", "Size of the adapter. Usual: 8 to 64.")},
+    {"alpha", QT_TRANSLATE_NOOP("SettingWords", "Scale of the adapter. Usual: equal to the rank.")},
+    {"targets", QT_TRANSLATE_NOOP("SettingWords", "all-linear, or names such as q_proj,v_proj.")},
+    {"rslora", QT_TRANSLATE_NOOP("SettingWords", "Alpha over the root of the rank, for rank 64 and up.")},
+    {"train-on", QT_TRANSLATE_NOOP("SettingWords", "Answers only is right for most tasks.")},
+    {"max-length",
+     QT_TRANSLATE_NOOP("SettingWords", "Longest row. Automatic: 1,024 or the model's context.")},
+    {"packing",
+     QT_TRANSLATE_NOOP("SettingWords", "Fills each row with several texts that never see each other.")},
+    {"system", QT_TRANSLATE_NOOP("SettingWords", "Put before every conversation.")},
+    {"eval-fraction", QT_TRANSLATE_NOOP("SettingWords", "Share of the rows kept for evaluation.")},
+    {"shuffle", QT_TRANSLATE_NOOP("SettingWords", "A new order every epoch.")},
+    {"seed", QT_TRANSLATE_NOOP("SettingWords", "The same seed gives the same run.")},
+    {"epochs", QT_TRANSLATE_NOOP("SettingWords", "How often each row is seen.")},
+    {"max-steps", QT_TRANSLATE_NOOP("SettingWords", "Overrides the epochs when it is not 0.")},
+    {"learning-rate", QT_TRANSLATE_NOOP("SettingWords", "Usual for LoRA: 1e-4 to 3e-4.")},
+    {"batch-size", QT_TRANSLATE_NOOP("SettingWords", "Rows computed at once. Only this costs memory.")},
+    {"accumulation", QT_TRANSLATE_NOOP("SettingWords", "Batches collected for one step. Costs no memory.")},
+    {"schedule", QT_TRANSLATE_NOOP("SettingWords", "How the rate falls over the run.")},
+    {"min-rate", QT_TRANSLATE_NOOP("SettingWords", "Where the rate ends.")},
+    {"warmup-ratio", QT_TRANSLATE_NOOP("SettingWords", "Share of the run in which the rate rises.")},
+    {"warmup-steps", QT_TRANSLATE_NOOP("SettingWords", "Overrides the share when it is not 0.")},
+    {"weight-decay", QT_TRANSLATE_NOOP("SettingWords", "Pulls the adapter towards zero.")},
+    {"max-grad-norm", QT_TRANSLATE_NOOP("SettingWords", "Longer gradients are shortened; 0 turns that off.")},
+    {"optimizer", QT_TRANSLATE_NOOP("SettingWords", "8-bit needs a quarter of the memory.")},
+    {"eval-every", QT_TRANSLATE_NOOP("SettingWords", "Automatic: a tenth of the run, 10 steps at least.")},
+    {"save-every", QT_TRANSLATE_NOOP("SettingWords", "Automatic: a tenth of the run, 10 steps at least.")},
+    {"keep-checkpoints",
+     QT_TRANSLATE_NOOP("SettingWords", "Older ones go when a newer one is proven whole.")},
+    {"device", QT_TRANSLATE_NOOP("SettingWords", "Automatic takes a GPU where there is one.")},
+    {"threads", QT_TRANSLATE_NOOP("SettingWords", "Automatic takes all cores.")},
+    {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Most memory the run may take, such as 6GB.")},
+};
+
 constexpr Word kUnits[] = {
     {"tokens", QT_TRANSLATE_NOOP("SettingWords", "tokens")},
     {"steps", QT_TRANSLATE_NOOP("SettingWords", "steps")},
@@ -106,6 +147,11 @@ QString choiceLabel(const SettingInfo& info, const std::string& choice) {
   if (info.key == "compute" && choice != "auto") return fromUtf8(choice);
   if (info.key == "quantization" && choice == "none") return SettingText::tr("None, 16-bit");
   return find(kChoices, choice);
+}
+
+QString settingHint(const SettingInfo& info) {
+  const QString hint = find(kHints, info.key);
+  return hint == fromUtf8(info.key) ? fromUtf8(info.help) : hint;
 }
 
 QString unitLabel(const SettingInfo& info) {

@@ -11,6 +11,8 @@ namespace lorikeet::ui {
 /// How a setting and its values are called in the form. What is not listed is written as on the command line.
 QString settingLabel(const SettingInfo& info);
 QString choiceLabel(const SettingInfo& info, const std::string& choice);
+/// One line beside the field.
+QString settingHint(const SettingInfo& info);
 QString unitLabel(const SettingInfo& info);
 /// Name, meaning, range and source as rich text, for tooltips and the help page.
 QString settingTip(const SettingInfo& info);

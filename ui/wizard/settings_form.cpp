@@ -48,7 +48,7 @@ SettingsForm::SettingsForm(WizardModel* model, const std::vector<std::string>& k
   grid->setHorizontalSpacing(16);
   grid->setVerticalSpacing(8);
   grid->setColumnMinimumWidth(0, 168);
-  grid->setColumnMinimumWidth(1, 176);
+  grid->setColumnMinimumWidth(1, 204);
   grid->setColumnStretch(2, 1);
   m_fields.reserve(keys.size());
   int row = 0;
@@ -65,14 +65,14 @@ void SettingsForm::addField(QGridLayout* grid, int row, const SettingInfo& info)
   Field field;
   field.info = &info;
   field.label = new Label(settingLabel(info));
-  field.hint = wrapped(fromUtf8(info.help), Role::caption);
+  field.hint = wrapped(settingHint(info), Role::caption);
   field.effect = new Label({}, Role::caption, &Palette::text2);
   field.effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   field.problem = wrapped({}, Role::caption, &Palette::danger);
   field.problem->hide();
   field.control = makeControl(field);
   field.control->setAccessibleName(settingLabel(info));
-  field.control->setAccessibleDescription(fromUtf8(info.help));
+  field.control->setAccessibleDescription(settingHint(info));
   for (QWidget* widget : std::initializer_list<QWidget*>{field.label, field.control, field.hint})
     widget->setToolTip(settingTip(info));
   field.label->setBuddy(field.control);
