@@ -113,13 +113,15 @@ class PostProcessor {
   const std::string& where_;
 };
 
-/// Classes that follow add_bos_token and add_eos_token put them in place of what tokenizer.json says.
+/// add_bos_token and add_eos_token, where tokenizer_config.json has them, stand over the post-processor.
 void apply_flags(const TokenizerConfig& config, SpecialTokens& special) {
-  if (!config.class_follows_flags() || (!config.add_bos && !config.add_eos)) return;
-  special.before.clear();
-  special.after.clear();
-  if (config.add_bos.value_or(true) && special.bos >= 0) special.before.push_back(special.bos);
-  if (config.add_eos.value_or(false) && special.eos >= 0) special.after.push_back(special.eos);
+  const auto apply = [](std::optional<bool> flag, TokenId id, std::vector<TokenId>& edge) {
+    if (!flag || (*flag && id < 0)) return;
+    edge.clear();
+    if (*flag) edge.push_back(id);
+  };
+  apply(config.add_bos, special.bos, special.before);
+  apply(config.add_eos, special.eos, special.after);
 }
 
 }  // namespace
@@ -147,7 +149,8 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(const std::string& path, const To
   if (parts.special.unk < 0) parts.special.unk = parts.vocabulary.find(parts.bpe.unk_token);
   PostProcessor(parts.vocabulary, parts.special, path).add(field(root, "post_processor"));
   apply_flags(config, parts.special);
-  if (parts.special.bos < 0 && parts.special.before.size() == 1) parts.special.bos = parts.special.before.front();
+  if (parts.special.bos < 0 && parts.special.before.size() == 1)
+    parts.special.bos = parts.special.before.front();
   parts.normalizer = Normalizer::from_json(field(root, "normalizer"), path + ": normalizer");
   parts.pre_tokenizer = PreTokenizer::from_json(field(root, "pre_tokenizer"), path + ": pre_tokenizer");
   parts.decoder = Decoder::from_json(field(root, "decoder"), path + ": decoder");

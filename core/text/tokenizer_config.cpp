@@ -81,7 +81,6 @@ void read_main_config(const std::string& path, TokenizerConfig& config) {
   if (!field(object, "add_eos_token").is_null())
     config.add_eos = field_bool(object, "add_eos_token", false, path);
   config.legacy = field_bool(object, "legacy", true, path);
-  config.tokenizer_class = field_string(object, "tokenizer_class", {}, path);
   config.chat_template = template_text(field(object, "chat_template"), path);
   read_roles(object, path, config);
   const json& added = field(object, "added_tokens_decoder");
@@ -116,13 +115,6 @@ TokenId first_id(const json& value, const std::string& where) {
 }
 
 }  // namespace
-
-bool TokenizerConfig::class_follows_flags() const {
-  static constexpr const char* classes[] = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer"};
-  return std::any_of(std::begin(classes), std::end(classes), [&](const std::string& name) {
-    return tokenizer_class == name || tokenizer_class == name + "Fast";
-  });
-}
 
 TokenizerConfig read_tokenizer_config(const std::string& folder) {
   TokenizerConfig config;

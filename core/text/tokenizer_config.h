@@ -14,18 +14,14 @@ namespace lorikeet {
 /// What the small files beside a tokenizer say: tokenizer_config.json, special_tokens_map.json,
 /// added_tokens.json, chat_template.jinja and, for ids only, config.json. All of them may be missing.
 struct TokenizerConfig {
-  std::optional<bool> add_bos, add_eos;
-  bool legacy = true;  ///< the dummy prefix comes back after every special token
-  std::string tokenizer_class;
-  std::string bos, eos, pad, unk;         ///< written form, "" = not said
-  TokenId bos_id = -1, eos_id = -1;       ///< of config.json, read only where the other files are missing
+  std::optional<bool> add_bos,
+      add_eos;                       ///< where said, they stand over what tokenizer.json puts around a text
+  bool legacy = true;                ///< the dummy prefix comes back after every special token
+  std::string bos, eos, pad, unk;    ///< written form, "" = not said
+  TokenId bos_id = -1, eos_id = -1;  ///< of config.json, read only where the other files are missing
   std::vector<std::string> more_special;  ///< additional_special_tokens
   std::vector<AddedToken> added;          ///< added_tokens_decoder and added_tokens.json
   std::string chat_template;
-
-  /// Whether add_bos and add_eos decide what stands around a text; other classes leave that to
-  /// tokenizer.json.
-  bool class_follows_flags() const;
 };
 
 /// Reads them from `folder`. Throws Error naming the file and field that is wrong.

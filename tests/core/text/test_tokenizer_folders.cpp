@@ -88,23 +88,17 @@ class TestTokenizerFolders : public QObject {
     QCOMPARE(tokenizer->decode(tokenizer->encode("a!")), std::string("a!"));
   }
 
-  void flags_decide_about_begin_and_end_for_the_classes_that_follow_them_data() {
+  void flags_stand_over_the_post_processor_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<bool>("bos");
     QTest::addColumn<bool>("eos");
     const QString roles = R"("bos_token":"<s>","eos_token":"</s>")";
     QTest::newRow("nothing said") << "{" + roles + "}" << true << false;
-    QTest::newRow("no bos") << R"({"tokenizer_class":"LlamaTokenizer","add_bos_token":false,)" + roles + "}"
-                            << false << false;
-    QTest::newRow("both")
-        << R"({"tokenizer_class":"LlamaTokenizerFast","add_bos_token":true,"add_eos_token":true,)" + roles +
-               "}"
-        << true << true;
-    QTest::newRow("another class")
-        << R"({"tokenizer_class":"PreTrainedTokenizerFast","add_bos_token":false,)" + roles + "}" << true
-        << false;
+    QTest::newRow("no bos") << R"({"add_bos_token":false,)" + roles + "}" << false << false;
+    QTest::newRow("both") << R"({"add_bos_token":true,"add_eos_token":true,)" + roles + "}" << true << true;
+    QTest::newRow("only eos said") << R"({"add_eos_token":true,)" + roles + "}" << true << true;
   }
-  void flags_decide_about_begin_and_end_for_the_classes_that_follow_them() {
+  void flags_stand_over_the_post_processor() {
     QFETCH(QString, config);
     QFETCH(bool, bos);
     QFETCH(bool, eos);
