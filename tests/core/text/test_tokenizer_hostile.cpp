@@ -186,7 +186,7 @@ class TestTokenizerHostile : public QObject {
     json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "(a+)+$"}}}, {"behavior", "Isolated"}};
     folder_->write("tokenizer.json", json.dump());
     const auto tokenizer = folder_->load();
-    QVERIFY_EXCEPTION_THROWN(tokenizer->encode(std::string(60, 'a') + "b"), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, tokenizer->encode(std::string(60, 'a') + "b"));
   }
 
   void hostile_gguf_vocabularies_are_refused_data() {
