@@ -19,17 +19,51 @@ AttentionLayout layout(std::int64_t head_dim) {
   return {UnitFor<T>::Type::per_unit, padded, round_up(forward > backward ? forward : backward, 64)};
 }
 
-/// Scores of one query with all keys, then their maximum, exp and sum, then the sum of values.
+/// p = scale * (scores of one query with all keys), four keys at a time; what is behind the last key counts
+/// for nothing.
+template <typename T>
+void cached_scores(const T* q, const AttentionKeys& from, float scale, float* p) {
+  for (std::int64_t j = 0; j < from.length; j += group) {
+    const T* key[group];
+    for (std::int64_t k = 0; k < group; ++k) {
+      key[k] = static_cast<const T*>(from.k) + (j + k < from.length ? j + k : from.length - 1) * from.stride;
+    }
+    Vec sums[group] = {};
+    for_each_vector(from.head_dim, [&](auto i) {
+      const Vec one = i.load(q);
+      for (int k = 0; k < group; ++k) sums[k] += one * i.load(key[k]);
+    });
+    const Four scores = sum_of_each(sums) * scale;
+    __builtin_memcpy(p + j, &scores, sizeof scores);
+  }
+  for (std::int64_t j = from.length; j < round_up(from.length, lanes); ++j) p[j] = minus_huge;
+}
+
+/// sums = p v, four vectors of columns at a time, so that sums do not wait for each other.
+template <typename T>
+void cached_values(const float* p, const AttentionKeys& from, float* sums) {
+  constexpr int together = 4;
+  std::int64_t c = 0;
+  for (; c + together * lanes <= from.head_dim; c += together * lanes) {
+    Vec sum[together] = {};
+    const T* value = static_cast<const T*>(from.v) + c;
+    for (std::int64_t j = 0; j < from.length; ++j, value += from.stride) {
+      for (int n = 0; n < together; ++n) sum[n] += p[j] * load(value + n * lanes);
+    }
+    for (int n = 0; n < together; ++n) store(sums + c + n * lanes, sum[n]);
+  }
+  for_each_vector(from.head_dim - c, [&](auto i) {
+    Vec sum{};
+    const T* value = static_cast<const T*>(from.v) + c;
+    for (std::int64_t j = 0; j < from.length; ++j, value += from.stride) sum += p[j] * i.load(value);
+    i.store(sums + c, sum);
+  });
+}
+
 template <typename T>
 void cached_head(const T* q, const AttentionKeys& from, float scale, float* statistics, float* sums) {
   alignas(64) float p[attention_cached_keys + lanes];
-  for (std::int64_t j = 0; j < from.length; ++j) {
-    const T* key = static_cast<const T*>(from.k) + j * from.stride;
-    Vec sum{};
-    for_each_vector(from.head_dim, [&](auto i) { sum += i.load(q) * i.load(key); });
-    p[j] = sum_of_lanes(sum) * scale;
-  }
-  for (std::int64_t j = from.length; j < round_up(from.length, lanes); ++j) p[j] = minus_huge;
+  cached_scores(q, from, scale, p);
   Vec top = splat(minus_huge);
   for (std::int64_t j = 0; j < from.length; j += lanes) top = vec_max(top, load(p + j));
   statistics[0] = largest_of_lanes(top);
@@ -40,12 +74,7 @@ void cached_head(const T* q, const AttentionKeys& from, float scale, float* stat
     total += value;
   }
   statistics[1] = sum_of_lanes(total);
-  for_each_vector(from.head_dim, [&](auto i) {
-    Vec sum{};
-    for (std::int64_t j = 0; j < from.length; ++j)
-      sum += p[j] * i.load(static_cast<const T*>(from.v) + j * from.stride);
-    i.store(sums, sum);
-  });
+  cached_values<T>(p, from, sums);
 }
 
 template <typename T>

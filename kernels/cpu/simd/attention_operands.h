@@ -91,17 +91,25 @@ void multiply(float* c, std::int64_t c_row, const Broadcast& a, const float* b, 
 
 typedef float Four __attribute__((vector_size(16)));
 
-/// Largest lane of each of four vectors.
-LORIKEET_INLINE Four largest_of_each(const Vec* x) {
+/// One number from each of four vectors: `fold` reduces one to four lanes, `join` two of those to one.
+template <typename Fold, typename Join>
+LORIKEET_INLINE Four reduce_each(const Vec* x, const Fold& fold, const Join& join) {
   typedef std::int32_t Places __attribute__((vector_size(16)));
-  const auto larger = [](Four a, Four b) -> Four { return _mm_max_ps(a, b); };
-  const Four a = native_fold_max(x[0]), b = native_fold_max(x[1]), c = native_fold_max(x[2]),
-             d = native_fold_max(x[3]);
+  const Four a = fold(x[0]), b = fold(x[1]), c = fold(x[2]), d = fold(x[3]);
   const Four ab =
-      larger(__builtin_shuffle(a, b, Places{0, 4, 1, 5}), __builtin_shuffle(a, b, Places{2, 6, 3, 7}));
+      join(__builtin_shuffle(a, b, Places{0, 4, 1, 5}), __builtin_shuffle(a, b, Places{2, 6, 3, 7}));
   const Four cd =
-      larger(__builtin_shuffle(c, d, Places{0, 4, 1, 5}), __builtin_shuffle(c, d, Places{2, 6, 3, 7}));
-  return larger(__builtin_shuffle(ab, cd, Places{0, 1, 4, 5}), __builtin_shuffle(ab, cd, Places{2, 3, 6, 7}));
+      join(__builtin_shuffle(c, d, Places{0, 4, 1, 5}), __builtin_shuffle(c, d, Places{2, 6, 3, 7}));
+  return join(__builtin_shuffle(ab, cd, Places{0, 1, 4, 5}), __builtin_shuffle(ab, cd, Places{2, 3, 6, 7}));
+}
+LORIKEET_INLINE Four largest_of_each(const Vec* x) {
+  return reduce_each(
+      x, [](Vec v) -> Four { return native_fold_max(v); },
+      [](Four a, Four b) -> Four { return _mm_max_ps(a, b); });
+}
+LORIKEET_INLINE Four sum_of_each(const Vec* x) {
+  return reduce_each(
+      x, [](Vec v) -> Four { return native_fold_add(v); }, [](Four a, Four b) { return a + b; });
 }
 
 /// to[column][row] = from[row][column]; both extents are multiples of 4. Only moves bits.

@@ -35,6 +35,10 @@ inline __m128 native_round(__m128 x) {
 inline __m128 native_fold_max(__m128 x) {
   return x;
 }
+/// Sum of each four lanes that are 4 apart.
+inline __m128 native_fold_add(__m128 x) {
+  return x;
+}
 inline __m128 native_extend(__m128 x) {
   return x;
 }

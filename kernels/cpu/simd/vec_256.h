@@ -35,6 +35,10 @@ inline __m256 native_round(__m256 x) {
 inline __m128 native_fold_max(__m256 x) {
   return _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
 }
+/// Sum of each four lanes that are 4 apart.
+inline __m128 native_fold_add(__m256 x) {
+  return _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+}
 inline __m256 native_extend(__m128 x) {
   return _mm256_zextps128_ps256(x);
 }

@@ -38,6 +38,12 @@ inline __m128 native_fold_max(__m512 x) {
                                     __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
   return _mm_max_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
+/// Sum of each four lanes that are 4 apart.
+inline __m128 native_fold_add(__m512 x) {
+  const __m256 half = _mm256_add_ps(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                                    __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
 inline __m512 native_extend(__m128 x) {
   return _mm512_zextps128_ps512(x);
 }
