@@ -17,6 +17,8 @@ const std::array<std::vector<std::string_view>, column_roles> other_names = {{
     {"Output", "response", "completion", "answer"},
 }};
 
+constexpr std::size_t longest_listed_name = 200;
+
 const JsonMember* last_named(const std::vector<JsonMember>& members, std::string_view name) {
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
     if (member->key == name) return &*member;
@@ -39,7 +41,8 @@ void ColumnMap::see(const std::vector<JsonMember>& members) {
     }
     const auto known = std::find(columns_.begin(), columns_.end(), member.key);
     expected = static_cast<std::size_t>(known - columns_.begin()) + 1;
-    if (known == columns_.end() && columns_.size() < max_listed_columns) columns_.emplace_back(member.key);
+    if (known != columns_.end() || columns_.size() == max_listed_columns) continue;
+    if (member.key.size() <= longest_listed_name) columns_.emplace_back(member.key);
   }
 }
 

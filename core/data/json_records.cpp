@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 7> wrapper_keys = {"data",    "train", "r
 constexpr std::array<std::string_view, 4> row_keys = {"instruction", "output", "prompt", "response"};
 /// White space and a key between two records are not longer than this when a next record is looked for.
 constexpr std::size_t longest_gap = std::size_t{1} << 16;
-constexpr std::size_t learnt_columns = 64;
+constexpr std::size_t learnt_columns = 64, longest_learnt_column = 200;
 
 std::string describe_byte(int byte) {
   constexpr char digits[] = "0123456789ABCDEF";
@@ -177,7 +177,9 @@ bool JsonRecords::next(JsonRecord& record) {
   comma_seen_ = false;
   parse(record);
   if (pending_ > 0 && columns_.size() < learnt_columns) {
-    for (const JsonMember& member : record.members) columns_.emplace(member.key);
+    for (const JsonMember& member : record.members) {
+      if (member.key.size() <= longest_learnt_column) columns_.emplace(member.key);
+    }
   }
   return true;
 }

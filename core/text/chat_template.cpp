@@ -70,11 +70,11 @@ ChatTemplate::~ChatTemplate() = default;
 
 RenderedChat ChatTemplate::render(const std::vector<Message>& messages, bool add_generation_prompt,
                                   const Tokenizer& tokenizer) const {
-  std::vector<std::pair<std::string, Value>> variables = {
-      {"messages", messages_value(messages)},
-      {"add_generation_prompt", Value(add_generation_prompt)},
-      {"tools", Value(jinja::None{})},
-      {"documents", Value(jinja::None{})}};
+  std::vector<std::pair<std::string, Value>> variables;
+  variables.emplace_back("messages", messages_value(messages));
+  variables.emplace_back("add_generation_prompt", Value(add_generation_prompt));
+  variables.emplace_back("tools", Value(jinja::None{}));
+  variables.emplace_back("documents", Value(jinja::None{}));
   const auto token = [&](const char* name, std::string text) {
     if (!text.empty()) variables.emplace_back(name, Value(std::move(text)));
   };
