@@ -181,7 +181,9 @@ void LossChart::fitRanges() {
   } else {
     plot()->yAxis->setRange(std::max(0.0, low - room), high + room);
   }
-  plot()->xAxis->setRange(0, m_series.end(m_totalSteps, m_axis));
+  const double end = m_series.end(m_totalSteps, m_axis);
+  // Discs at both ends stay whole.
+  plot()->xAxis->setRange(m_compact ? 0 : -0.008 * end, end * (m_compact ? 1.0 : 1.008));
 }
 
 void LossChart::speak() {

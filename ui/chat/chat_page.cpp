@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "core/library/library.h"
+#include "core/train/run_folder.h"
 #include "ui/chat/answer_card.h"
 #include "ui/chat/column_card.h"
 #include "ui/chat/sampling_panel.h"
@@ -224,7 +225,26 @@ void ChatPage::chatWith(const QString& adapterId) {
     load(path);
   }
   m_columns[adapter]->choose(adapterId);
+  suggestQuestion(m_context.library->runOf(*record));
   updateState();
+}
+
+void ChatPage::suggestQuestion(const QString& runPath) {
+  if (runPath.isEmpty() || turns() > 0) return;
+  inBackground<QString>(
+      this,
+      [runPath]() -> QString {
+        try {
+          return fromUtf8(RunFolder::open(runPath.toStdString()).read_job().question);
+        } catch (const std::exception&) {
+          return {};  // the run is gone; the adapter is not
+        }
+      },
+      [this](const QString& question) {
+        if (question.isEmpty() || turns() > 0 || !m_composer->toPlainText().isEmpty()) return;
+        m_composer->setPlainText(question);
+        m_composer->selectAll();
+      });
 }
 
 void ChatPage::chatWithModel(const QString& modelPath) {

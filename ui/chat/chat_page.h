@@ -70,6 +70,8 @@ class ChatPage : public Page {
   QWidget* makeComposer();
   void fillChoices();
   void readBases();
+  /// What the run asked before and after, as the first message to try.
+  void suggestQuestion(const QString& runPath);
   void addTurn(const QString& text);
   AnswerCard* makeCard(int turn, int column);
   void askAgain(int turn, int column);

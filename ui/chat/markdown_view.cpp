@@ -39,8 +39,20 @@ void MarkdownView::setAnswer(const QString& markdown, bool open) {
   render();
 }
 
+QString withLineBreaks(const QString& markdown) {
+  QStringList lines = markdown.split(QLatin1Char('\n'));
+  bool code = false;
+  for (qsizetype i = 0; i + 1 < lines.size(); ++i) {
+    const bool fence = lines[i].trimmed().startsWith(QLatin1String("```"));
+    if (fence) code = !code;
+    if (!code && !fence && !lines[i].trimmed().isEmpty() && !lines[i].contains(QLatin1Char('|')))
+      lines[i] += QStringLiteral("  ");
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
 void MarkdownView::render() {
-  const QString text = m_open ? m_markdown + QChar(0x258C) : m_markdown;
+  const QString text = withLineBreaks(m_open ? m_markdown + QChar(0x258C) : m_markdown);
   document()->setMarkdown(text, QTextDocument::MarkdownFeatures(QTextDocument::MarkdownNoHTML) |
                                     QTextDocument::MarkdownDialectGitHub);
   styleCode();

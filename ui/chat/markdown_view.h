@@ -5,6 +5,9 @@
 
 namespace lorikeet::ui {
 
+/// Single line ends become breaks, as people mean them: Markdown would join the lines. Code and tables stay.
+QString withLineBreaks(const QString& markdown);
+
 /// An answer as Markdown: no HTML, nothing is loaded from files or the network, links are asked for before
 /// they open. As tall as its text.
 class MarkdownView : public QTextBrowser {

@@ -19,14 +19,15 @@ namespace {
 enum PresetIndex { precise, balanced, creative, own };
 
 SamplingChoice presetChoice(int index, SamplingChoice choice) {
+  const SamplingChoice usual;
   choice.greedy = index == precise;
   if (index == precise) choice.temperature = 0;
-  if (index == balanced)
-    choice.temperature = 0.7, choice.topP = 0.9, choice.topK = 40, choice.minP = 0,
-    choice.repeatPenalty = 1.05;
-  if (index == creative)
-    choice.temperature = 1.1, choice.topP = 0.95, choice.topK = 100, choice.minP = 0.02,
-    choice.repeatPenalty = 1.05;
+  if (index != balanced && index != creative) return choice;
+  choice.temperature = index == creative ? 1.0 : usual.temperature;
+  choice.topP = usual.topP;
+  choice.topK = index == creative ? 100 : usual.topK;
+  choice.minP = index == creative ? 0.02 : usual.minP;
+  choice.repeatPenalty = usual.repeatPenalty;
   return choice;
 }
 

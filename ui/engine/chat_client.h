@@ -24,7 +24,7 @@ struct ChatAdapterUse {
 /// How answers are drawn; names as in the chat protocol.
 struct SamplingChoice {
   bool greedy = false;
-  double temperature = 0.7, topP = 0.9, minP = 0.0, repeatPenalty = 1.05;
+  double temperature = 0.7, topP = 0.95, minP = 0.05, repeatPenalty = 1.0;
   int topK = 40, longest = 512;
   qint64 seed = 3407;
   QJsonObject json() const;

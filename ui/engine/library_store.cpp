@@ -38,11 +38,15 @@ const AdapterRecord* LibraryStore::find(const QString& id) const {
 }
 
 const AdapterRecord* LibraryStore::findByRun(const QString& runPath) const {
-  const auto found = std::find_if(m_adapters.begin(), m_adapters.end(), [&](const AdapterRecord& a) {
-    return !a.run_path.empty() &&
-           QDir::cleanPath(QDir(m_home).absoluteFilePath(QString::fromStdString(a.run_path))) == runPath;
-  });
+  const auto found = std::find_if(m_adapters.begin(), m_adapters.end(),
+                                  [&](const AdapterRecord& a) { return runOf(a) == runPath; });
   return found == m_adapters.end() ? nullptr : &*found;
+}
+
+QString LibraryStore::runOf(const AdapterRecord& adapter) const {
+  return adapter.run_path.empty()
+             ? QString()
+             : QDir::cleanPath(QDir(m_home).absoluteFilePath(QString::fromStdString(adapter.run_path)));
 }
 
 QString LibraryStore::folderOf(const AdapterRecord& adapter) const {

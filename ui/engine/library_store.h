@@ -30,6 +30,8 @@ class LibraryStore : public QObject {
   const Problem& problem() const { return m_problem; }
   /// Absolute folder of an adapter.
   QString folderOf(const AdapterRecord& adapter) const;
+  /// Absolute run folder it came from, "" when it has none.
+  QString runOf(const AdapterRecord& adapter) const;
 
   void refresh();
   void rename(const QString& id, const QString& name);

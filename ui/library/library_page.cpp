@@ -358,7 +358,7 @@ QWidget* LibraryPage::firstFocus() const {
 void LibraryPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   const bool narrow = width() < 1200 - 81;
-  m_table->setColumnHidden(AdaptersModel::base, narrow);
+  m_table->setColumnHidden(AdaptersModel::base, width() < 1400);  // the group says it
   m_table->setColumnHidden(AdaptersModel::size, narrow);
   m_table->setColumnHidden(AdaptersModel::dataSet, true);  // the group says it, and the details
 }

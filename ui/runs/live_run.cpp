@@ -181,6 +181,7 @@ void LiveRun::addSteps(const RunUpdate& update) {
     for (MiniChart* mini : {m_rate, m_norm, m_speed, m_memory}) mini->clear();
   }
   chart->setTotalSteps(update.totalSteps);
+  m_loss->suggestSmoothing(update.totalSteps);
   chart->appendSteps(update.steps);
   std::vector<double> x, rate, norm, speed, memory;
   for (const StepEvent& step : update.steps) {

@@ -7,8 +7,11 @@
 #include <QMenu>
 #include <QPainter>
 #include <QSaveFile>
+#include <QSignalBlocker>
 #include <QSlider>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 
 #include "ui/charts/loss_chart.h"
 #include "ui/widgets/icons.h"
@@ -85,11 +88,22 @@ LossCard::LossCard(QWidget* parent) : Card(tr("Loss"), parent), m_chart(new Loss
   for (QWidget* widget : std::initializer_list<QWidget*>{m_smoothing, axis, all, more})
     head()->addWidget(widget);
   body()->addWidget(m_chart, 1);
-  connect(m_smoothing, &QSlider::valueChanged, this,
-          [this](int value) { m_chart->setSmoothing(value / 100.0); });
+  connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+    m_smoothedByHand = true;
+    m_chart->setSmoothing(value / 100.0);
+  });
   connect(axis, &QComboBox::currentIndexChanged, this,
           [this](int index) { m_chart->setAxis(static_cast<RunAxis>(index)); });
   connect(all, &QToolButton::clicked, m_chart, &LossChart::showAll);
+}
+
+void LossCard::suggestSmoothing(std::int64_t totalSteps) {
+  if (m_smoothedByHand || totalSteps <= 0) return;
+  const double window = std::clamp(static_cast<double>(totalSteps) / 30, 1.0, 50.0);
+  const QSignalBlocker quiet(m_smoothing);
+  m_smoothing->setValue(static_cast<int>(std::lround((1 - 1 / window) * 100)));
+  if (m_chart->series().smoothing() != m_smoothing->value() / 100.0)
+    m_chart->setSmoothing(m_smoothing->value() / 100.0);
 }
 
 void LossCard::makeMenu(QToolButton* button) {

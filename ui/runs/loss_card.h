@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+
 #include "ui/widgets/controls.h"
 
 class QSlider;
@@ -15,6 +17,8 @@ class LossCard : public Card {
  public:
   explicit LossCard(QWidget* parent = nullptr);
   LossChart* chart() const { return m_chart; }
+  /// Smooths over a thirtieth of the run until the person moves the slider.
+  void suggestSmoothing(std::int64_t totalSteps);
 
  signals:
   void saveFailed(const QString& path);
@@ -27,6 +31,7 @@ class LossCard : public Card {
   void save(const QString& title, const QString& filter, const QString& suffix);
   LossChart* m_chart;
   QSlider* m_smoothing;
+  bool m_smoothedByHand = false;
   Label* m_smoothingWord;
 };
 

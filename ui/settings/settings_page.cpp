@@ -110,7 +110,8 @@ QWidget* SettingsPage::makeFolders() {
 
 QWidget* SettingsPage::makeAbout() {
   auto* card = new Card(tr("About"));
-  card->body()->addWidget(new Label(QStringLiteral("Lorikeet %1").arg(QCoreApplication::applicationVersion()), Role::strong));
+  card->body()->addWidget(
+      new Label(QStringLiteral("Lorikeet %1").arg(QCoreApplication::applicationVersion()), Role::strong));
   card->body()->addWidget(
       wrapped(tr("The studio is free software under the GNU General Public License, version 3 or later; the "
                  "engine is under the "
