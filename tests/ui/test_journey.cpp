@@ -87,7 +87,8 @@ class TestJourney : public QObject {
   void the_run_is_watched_paused_and_gone_on_with() {
     if (m_run.isEmpty()) QSKIP("The wizard did not start a run");
     QTRY_VERIFY_WITH_TIMEOUT(live()->lossCard()->chart()->series().steps().size() >= 2, 60000);
-    // The chart may know of steps a moment before the page knows that the engine trains.
+    // The chart may know of steps a moment before the page and the menu know that the engine trains.
+    QTRY_VERIFY(m_studio->context().runs->live());
     QTRY_VERIFY(live()->primaryButton()->isEnabled());
     QCOMPARE(live()->primaryButton()->text(), QStringLiteral("Pause"));
     press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
