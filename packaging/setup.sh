@@ -44,10 +44,10 @@ install_missing() {
 
 # build_targets TARGET...: configures when needed and builds these targets of the release preset.
 build_targets() {
-  cmake --preset release -S "$root" >"$root/build-configure.log" 2>&1 || {
-    cat "$root/build-configure.log" >&2
+  mkdir -p "$root/build"
+  cmake --preset release -S "$root" >"$root/build/configure.log" 2>&1 || {
+    cat "$root/build/configure.log" >&2
     fail "Cannot configure the build, see above."
   }
-  rm -f "$root/build-configure.log"
   cmake --build "$build" --target "$@" || fail "The build failed, see above."
 }
