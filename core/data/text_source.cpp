@@ -26,21 +26,14 @@ std::size_t first_piece(int descriptor) {
 }  // namespace
 
 TextSource::TextSource(const std::string& path, std::stop_token stop) : path_(path), stop_(std::move(stop)) {
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw system_error("Cannot open", path, errno);
-  piece_bytes_ = first_piece(descriptor_);
-  try {
-    more();
-    detect_encoding();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  descriptor_ = OwnedDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (descriptor_.value() < 0) throw system_error("Cannot open", path, errno);
+  piece_bytes_ = first_piece(descriptor_.value());
+  more();
+  detect_encoding();
 }
 
-TextSource::~TextSource() {
-  ::close(descriptor_);
-}
+TextSource::~TextSource() = default;
 
 void TextSource::detect_encoding() {
   const auto at = [&](std::size_t i) {
@@ -77,7 +70,7 @@ std::size_t TextSource::read_piece(std::size_t wanted) {
   while (filled < wanted) {
     if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "Reading was stopped", path_);
     const ssize_t got =
-        ::read(descriptor_, target.data() + before + filled, std::min(wanted - filled, largest_piece));
+        ::read(descriptor_.value(), target.data() + before + filled, std::min(wanted - filled, largest_piece));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw system_error("Cannot read", path_, errno);
     if (got == 0) break;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files.h"
 #include "core/base/hash.h"
 
 namespace lorikeet {
@@ -46,7 +47,7 @@ class TextSource {
 
   std::string path_;
   std::stop_token stop_;
-  int descriptor_ = -1;
+  OwnedDescriptor descriptor_;
   std::size_t piece_bytes_ = 0;  ///< the least that the next piece reads
   Encoding encoding_ = Encoding::utf8;
   std::string converted_from_;
