@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct DeviceInfo {
   std::uint64_t memory_total_bytes = 0;
   std::uint64_t memory_free_bytes = 0;
   bool has_bf16 = false;         ///< bf16 products run at hardware speed
+  std::string driver;            ///< version of the CUDA driver, for example "13.0"; empty on the CPU
 };
 
 /// Rows of one packed batch of T tokens: sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]).
@@ -39,6 +41,7 @@ struct AttentionShape {
   std::int64_t head_dim = 0;
   float scale = 0;               ///< usually 1/sqrt(head_dim)
   std::int64_t window = 0;       ///< sliding window in tokens (a token sees itself and window-1 before it), 0 = none
+  float soft_cap = 0;            ///< scores s become cap * tanh(s / cap) before the mask (Gemma 2), 0 = none
 };
 
 /// One low-rank branch of a linear layer: y += scale * (x A^T) B^T.
@@ -54,6 +57,27 @@ struct LoraGradient {
   TensorView a;                  ///< f32 (r,K)
   TensorView b;                  ///< f32 (N,r)
 };
+
+/// One of the linear layers that read the same input (q, k and v; gate and up).
+struct LinearPart {
+  const Weight* weight = nullptr;
+  std::span<const LoraTerm> lora;
+  TensorView y;                  ///< (M,N)
+};
+
+/// The same in the backward.
+struct LinearBackwardPart {
+  TensorView dy;                 ///< (M,N)
+  const Weight* weight = nullptr;
+  const LoraTerm* lora = nullptr;          ///< null: no branch
+  const LoraGradient* gradient = nullptr;  ///< given when lora is
+};
+
+/// Whether a norm multiplies by w, rounding the normalised value first (Llama), or by 1 + w in f32 (Gemma).
+enum class NormScale : std::uint8_t { weight, one_plus_weight };
+
+/// Function of the gate in a gated linear unit. gelu is the tanh form.
+enum class Activation : std::uint8_t { silu, gelu };
 
 /// Whether an operation replaces its output or adds to it.
 enum class Write : std::uint8_t { overwrite, accumulate };
@@ -76,14 +100,53 @@ struct Adam8bitState {
   TensorView m_absmax, v_absmax; ///< f32 [ceil(n/256)]
 };
 
+/// One tensor of an adapter in guarded_adamw.
+struct AdamPart {
+  std::int64_t offset = 0;       ///< of its first number in the parameter and gradient blocks
+  std::int64_t count = 0;
+  bool is_8bit = false;
+  bool decay_last = false;       ///< 32-bit state only, see AdamStep
+  TensorView m, v;               ///< f32 [count], 32-bit state
+  Adam8bitState eight;           ///< 8-bit state
+};
+
+/// Where guarded_adamw leaves what happened: f64 [4] on the device, zeroed once before the first step.
+enum AdamOutcome : int {
+  outcome_gradient_norm,         ///< before clipping, of the true gradient
+  outcome_skipped,               ///< 1 when this step changed nothing, because loss or gradient was not finite
+  outcome_skipped_steps,         ///< number of skipped steps so far; the device keeps count
+  outcome_clip_factor,           ///< what gradients were multiplied with, 1 = not clipped
+  outcome_count
+};
+
+/// How the next token is drawn, in the order of Hugging Face: penalty, temperature, top-k, top-p, min-p.
+struct SamplingRule {
+  bool greedy = false;           ///< the largest logit, the lowest id on ties
+  double temperature = 1;
+  std::int64_t top_k = 0;        ///< 0 = off
+  double top_p = 1;              ///< 1 = off
+  double min_p = 0;              ///< 0 = off
+  double repeat_penalty = 1;     ///< 1 = off
+};
+
+/// Memory of the host that a device reads and writes while the program goes on.
+class HostBuffer {
+ public:
+  virtual ~HostBuffer() = default;
+  virtual void* data() = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
 /// Arithmetic on tensors of one device. One instance is used by one thread at a time.
 ///
 /// Conventions. T tokens, M rows, H hidden size, I intermediate size, V vocabulary, q = heads*head_dim,
-/// kv = kv_heads*head_dim. "Compute type" is f32, or bf16 where supports() says so; all activations of one call share
-/// it. Products accumulate in f32; norm statistics, softmax and loss are f32. All views are contiguous and row-major;
-/// outputs may not overlap inputs unless said. Wrong shapes or types throw Error(invalid_argument). Results depend
+/// kv = kv_heads*head_dim. "Compute type" is f32, or bf16 and f16 where supports() says so; all activations of one call
+/// share it. Products accumulate in f32; norm statistics, softmax and loss are f32. Views are contiguous and row-major;
+/// where fuses_parts() is true, activations (T,...) may be columns of wider buffers (TensorView::row_stride).
+/// Outputs may not overlap inputs unless said. Wrong shapes or types throw Error(invalid_argument). Results depend
 /// neither on the thread count nor on what was in the outputs before (unless Write::accumulate).
-/// Nothing is allocated once every shape has been seen (scratch grows and is kept).
+/// Nothing is allocated once every shape has been seen (scratch grows and is kept). On a device that works on its own
+/// (asynchronous()), operations return before they are done; download, wait and synchronize wait.
 class Backend : public DeviceMemory {
  public:
   /// --- Device and memory ---
@@ -97,6 +160,36 @@ class Backend : public DeviceMemory {
   virtual void copy(TensorView to, TensorView from) = 0;           ///< same elements; converts between float types
   virtual void fill_zero(TensorView to) = 0;
   virtual void synchronize() = 0;
+  /// True when operations return before they are done.
+  virtual bool asynchronous() const { return false; }
+
+  /// --- Transfers beside the computing (offloaded activations, results read one step late) ---
+  /// Page-locked memory where that matters; not counted against the device's budget.
+  virtual std::unique_ptr<HostBuffer> allocate_host(std::size_t bytes);
+  /// Starts a copy of from.bytes() bytes after the work given so far; `from` must not change before order_after(to).
+  virtual void download_later(HostBuffer& to, TensorView from);
+  /// Starts a copy into `to` after the work given so far; `to` may be read after order_after(from).
+  virtual void upload_later(TensorView to, HostBuffer& from);
+  /// Work given from here on waits for the buffer's last transfer; the host does not.
+  virtual void order_after(HostBuffer& buffer);
+  /// Whether the buffer's last transfer is done; wait() returns when it is.
+  virtual bool arrived(HostBuffer& buffer);
+  virtual void wait(HostBuffer& buffer);
+
+  /// --- Preferred layouts and repeated work ---
+  /// True when outputs (and their gradients) of linear layers with the same input should be columns of one buffer.
+  virtual bool fuses_parts() const { return false; }
+  /// Spare columns wanted behind each row of a linear layer's input and output gradient, `width` wide in all, for
+  /// branches of `ranks` in all: working room whose content does not matter. Rows may have more or none.
+  virtual std::int64_t tail_columns(std::int64_t width, std::int64_t ranks) const;
+  /// Micro-batches are best padded to a multiple of this many tokens.
+  virtual std::int64_t token_multiple() const { return 1; }
+  /// Does `work`, which only gives operations to this back end. Where the device can, the operations of the first call
+  /// with a key are recorded and given again at once for later calls: the same key promises the same operations with
+  /// the same operands at the same places; the contents of tensors may differ.
+  virtual void repeat(std::uint64_t key, const std::function<void()>& work);
+  /// Forgets all recordings, before memory they name is given back.
+  virtual void forget_repeats() {}
 
   /// --- Rows and elements ---
   /// out (T,H) = table[ids]; ids i32 [T], all in [0,V). table (V,H) is f32, bf16 or f16.
@@ -112,14 +205,24 @@ class Backend : public DeviceMemory {
 
   /// --- RMSNorm: y = x / sqrt(mean(x^2) + epsilon) * weight. The normalised value is rounded to the compute type
   /// before the product with weight (f32 [H]), as Llama does (formats.md §1.3).
-  virtual void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y, TensorView rstd) = 0;
+  virtual void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y, TensorView rstd,
+                                NormScale scale = NormScale::weight) = 0;
   /// dx (T,H): gradient of x from dy; rstd f32 [T] from the forward.
   virtual void rms_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView rstd, TensorView dx,
-                                 Write write) = 0;
+                                 Write write, NormScale scale = NormScale::weight) = 0;
+  /// --- LayerNorm: y = (x - mean) / sqrt(variance + epsilon) * weight + bias, in f32; weight, bias f32 [H];
+  /// mean, rstd f32 [T].
+  virtual void layer_norm_forward(TensorView x, TensorView weight, TensorView bias, float epsilon, TensorView y,
+                                  TensorView mean, TensorView rstd) = 0;
+  virtual void layer_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView mean, TensorView rstd,
+                                   TensorView dx, Write write) = 0;
 
   /// --- RoPE in place on x (T, heads, head_dim), half-split form; cos and sin f32 (P, d/2), d <= head_dim rotary
   /// dimensions, the rest passes; positions i32 [T] < P. `inverse` applies the transposed rotation (the backward).
   virtual void rope(TensorView x, TensorView positions, TensorView cosine, TensorView sine, bool inverse) = 0;
+  /// rope on q (T, heads, head_dim) and on k (T, kv_heads, head_dim).
+  virtual void rope_pair(TensorView q, TensorView k, TensorView positions, TensorView cosine, TensorView sine,
+                         bool inverse);
 
   /// --- Attention over packed rows, causal within each sequence. q, out (T,q); k, v (T,kv); lse f32 (T,heads) = log
   /// of the softmax denominator of each row (scaled logits), for the backward.
@@ -128,16 +231,24 @@ class Backend : public DeviceMemory {
   virtual void attention_backward(TensorView dout, TensorView q, TensorView k, TensorView v, TensorView out,
                                   TensorView lse, const PackedRows& rows, const AttentionShape& shape, TensorView dq,
                                   TensorView dk, TensorView dv) = 0;
-  /// Chat: M new queries (M,q) at positions [position, position + M) over a cache (C,kv) that already holds their own
-  /// keys and values; query i sees cache rows [0, position + i].
-  virtual void attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
-                                const AttentionShape& shape, TensorView out) = 0;
+  /// Chat: rope on q (M, heads, head_dim) and k (M, kv_heads, head_dim) in place, then rows of k and v (M,kv) are
+  /// stored in the caches (C,kv) at `positions` i32 [M] < C, which are consecutive.
+  virtual void rope_append(TensorView q, TensorView k, TensorView v, TensorView positions, TensorView cosine,
+                           TensorView sine, TensorView k_cache, TensorView v_cache) = 0;
+  /// Chat: M new queries (M,q) at consecutive `positions` i32 [M] over a cache (C,kv) that already holds their own
+  /// keys and values; the query at position p sees cache rows [0, p] (of them the window's). All positions < limit <= C:
+  /// what the host knows about them.
+  virtual void attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, TensorView positions,
+                                std::int64_t limit, const AttentionShape& shape, TensorView out) = 0;
 
-  /// --- SwiGLU: h = silu(gate) * up, all (T,I). The backward may write dgate and dup over gate and up, and writes h
-  /// again when `h` is given (it was not kept).
-  virtual void swiglu_forward(TensorView gate, TensorView up, TensorView h) = 0;
-  virtual void swiglu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
-                               TensorView h) = 0;
+  /// --- Gated linear unit: h = f(gate) * up, all (T,I). The backward may write dgate and dup over gate and up, and
+  /// writes h again when `h` is given (it was not kept).
+  virtual void glu_forward(TensorView gate, TensorView up, TensorView h, Activation f = Activation::silu) = 0;
+  virtual void glu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
+                            TensorView h, Activation f = Activation::silu) = 0;
+  /// --- GELU, tanh form ("gelu_new"): y = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). dx may be dy.
+  virtual void gelu_forward(TensorView x, TensorView y) = 0;
+  virtual void gelu_backward(TensorView dy, TensorView x, TensorView dx) = 0;
 
   /// --- Linear: y (M,N) = x (M,K) W^T [+ bias] + the LoRA branches, summed in f32 before rounding.
   /// Any number of branches (chat mixes adapters); each xa is written.
@@ -147,14 +258,26 @@ class Backend : public DeviceMemory {
   /// x is not read. dx may be empty (first layer): then only the branch's gradients are made.
   virtual void linear_backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora,
                                const LoraGradient* gradient, TensorView dx, Write write) = 0;
+  /// linear_forward of every part with the same x. `residual` (M,N), which may be y itself, is added to the only part's
+  /// product; empty = nothing is added.
+  virtual void linear_group_forward(TensorView x, std::span<const LinearPart> parts, TensorView residual);
+  /// linear_backward of every part with the same x; dx is the sum over the parts.
+  virtual void linear_group_backward(std::span<const LinearBackwardPart> parts, TensorView x, TensorView dx,
+                                     Write write);
 
   /// --- Head and loss in row chunks; full logits never exist.
   /// h (R,H) compute type; targets i32 [R] in [0,V); sums f64 [2] += {sum of -log p(target), number of rows whose
   /// largest logit is the target}. With dh (R,H) given: dh = gradient of grad_scale * sum.
+  /// soft_cap > 0: logits z become cap * tanh(z / cap) first (Gemma 2).
   virtual void head_cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
-                                  TensorView sums, TensorView dh) = 0;
+                                  TensorView sums, TensorView dh, float soft_cap = 0) = 0;
   /// logits f32 (M,V) = h (M,H) head^T, for chat and tests.
-  virtual void head_logits(TensorView h, const Weight& head, TensorView logits) = 0;
+  virtual void head_logits(TensorView h, const Weight& head, TensorView logits, float soft_cap = 0) = 0;
+  /// Draws a token from logits f32 [V], which it may change: penalty on the ids `recent` i32 [n] (each once), then the
+  /// rule; `uniform` in [0,1) decides. id i32 [1] = the token, or -1 when the largest logit is not finite. Ties go to
+  /// the lowest id; probabilities are f64, so every device draws the same.
+  virtual void sample(TensorView logits, TensorView recent, const SamplingRule& rule, double uniform,
+                      TensorView id) = 0;
 
   /// --- Optimiser, in place on f32 parameters.
   /// sum f64 [1] += sum of squares of x (f32), over fixed chunks in fixed order.
@@ -165,6 +288,12 @@ class Backend : public DeviceMemory {
   /// with m = v = 0 (formats.md §2.7).
   virtual void adamw_8bit(TensorView parameter, TensorView gradient, const Adam8bitState& state,
                           const AdamStep& step) = 0;
+  /// One update of a whole adapter, decided on the device. parameters, gradients f32 [n]. The gradient norm is
+  /// sqrt(sum of squares) * step.gradient_scale; it and loss_sum f64 [1] must be finite, else nothing but `outcome`
+  /// changes. Gradients are scaled by step.gradient_scale and clipped to max_norm (0 = not). step.step counts all steps
+  /// from 1, skipped ones too. `parts` must be the same at every call and outlive them.
+  virtual void guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
+                             const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome);
 };
 
 /// How a back end is to be made.

@@ -36,7 +36,7 @@ TensorView TensorView::row_range(std::int64_t first, std::int64_t count) const {
                                                  std::to_string(rows()) + " rows");
   }
   TensorView part = *this;
-  part.data = static_cast<char*>(data) + static_cast<std::size_t>(first * columns()) * size_of(dtype);
+  part.data = static_cast<char*>(data) + static_cast<std::size_t>(first * stride()) * size_of(dtype);
   switch (shape.rank()) {
     case 1:
       part.shape = {count};
@@ -59,7 +59,23 @@ TensorView TensorView::reshaped(Shape other) const {
     throw Error(ErrorCode::invalid_argument, "Cannot reshape " + std::to_string(shape.elements()) +
                                                  " elements to " + std::to_string(other.elements()));
   }
-  return {data, dtype, other};
+  const bool keeps_rows = other.rank() > 0 && other[0] == rows();
+  if (!contiguous() && !keeps_rows)
+    throw Error(ErrorCode::invalid_argument, "Cannot reshape rows that have gaps between them");
+  return {data, dtype, other, contiguous() ? 0 : row_stride};
+}
+
+TensorView TensorView::column_range(std::int64_t first, std::int64_t count) const {
+  if (shape.rank() != 2 || first < 0 || count < 0 || first + count > stride()) {
+    throw Error(ErrorCode::invalid_argument, "Column range " + std::to_string(first) + "+" +
+                                                 std::to_string(count) + " is outside a matrix of " +
+                                                 std::to_string(shape.rank() == 2 ? shape[1] : 0) +
+                                                 " columns");
+  }
+  return {static_cast<char*>(data) + static_cast<std::size_t>(first) * size_of(dtype),
+          dtype,
+          {rows(), count},
+          stride()};
 }
 
 TensorView Arena::take(Shape shape, DType dtype) {
@@ -70,7 +86,7 @@ TensorView Arena::take(Shape shape, DType dtype) {
     throw Error(ErrorCode::out_of_memory, "The activation arena of " + std::to_string(capacity_bytes()) +
                                               " bytes is too small, " + std::to_string(end) + " are needed");
   }
-  TensorView view{storage_.view().as<char>() + used_, dtype, shape};
+  TensorView view{storage_.view().as<char>() + used_, dtype, shape, 0};
   used_ = end;
   peak_ = std::max(peak_, used_);
   return view;

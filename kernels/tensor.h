@@ -27,11 +27,13 @@ class Shape {
   int rank_ = 0;
 };
 
-/// A contiguous row-major block of device memory that somebody else owns. Copying it copies the view, not the data.
+/// A row-major block of device memory that somebody else owns. Copying it copies the view, not the data. Rows lie
+/// directly one after the other unless row_stride says otherwise (some columns of a wider buffer).
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::f32;
   Shape shape;
+  std::int64_t row_stride = 0;   ///< elements from one row to the next; 0 = columns()
 
   std::int64_t elements() const { return data ? shape.elements() : 0; }
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
@@ -39,8 +41,13 @@ struct TensorView {
 
   std::int64_t rows() const { return shape[0]; }      ///< extent of the first axis
   std::int64_t columns() const;                       ///< product of the extents after the first
+  std::int64_t stride() const { return row_stride != 0 ? row_stride : columns(); }
+  bool contiguous() const { return row_stride == 0 || row_stride == columns() || rows() <= 1; }
   TensorView row_range(std::int64_t first, std::int64_t count) const;  ///< rows [first, first + count)
-  TensorView reshaped(Shape other) const;             ///< same elements, other shape; throws on a different count
+  /// Columns [first, first + count) of a matrix, with the matrix' row stride.
+  TensorView column_range(std::int64_t first, std::int64_t count) const;
+  /// Same elements, other shape; throws on a different count. Rows with gaps may only be split: (T,n) to (T,a,b).
+  TensorView reshaped(Shape other) const;
 
   template <typename T>
   T* as() const {

@@ -158,6 +158,12 @@ const char* to_string(WeightFormat format) {
       return "nf4";
     case WeightFormat::nf4_single:
       return "nf4-single";
+    case WeightFormat::fp4:
+      return "fp4";
+    case WeightFormat::fp4_single:
+      return "fp4-single";
+    case WeightFormat::int8:
+      return "int8";
   }
   return "unknown";
 }
@@ -190,6 +196,8 @@ std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in)
 
 Weight make_weight(Backend& backend, WeightFormat format, std::int64_t out, std::int64_t in,
                    const ElementReader& read, const std::string& name) {
+  if (format >= WeightFormat::fp4)
+    throw Error(ErrorCode::unsupported, std::string("The weight format ") + to_string(format) + " is not built");
   const std::int64_t elements = checked_elements(out, in);
   const std::int64_t blocks = nf4_blocks(elements);
   Weight weight;

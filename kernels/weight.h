@@ -19,7 +19,18 @@ enum class WeightFormat : std::uint8_t {
   f16,
   nf4,         ///< bitsandbytes NF4, blocks of 64, 8-bit absmax in blocks of 256 (double quantisation)
   nf4_single,  ///< bitsandbytes NF4, blocks of 64, f32 absmax
+  fp4,         ///< bitsandbytes FP4, otherwise as nf4
+  fp4_single,  ///< bitsandbytes FP4, otherwise as nf4_single
+  int8,        ///< bitsandbytes LLM.int8(): i8 (N,K), one f32 absmax per row; w = value * absmax / 127
 };
+
+/// True for the formats of four bits in blocks of 64.
+constexpr bool is_four_bit(WeightFormat format) {
+  return format == WeightFormat::nf4 || format == WeightFormat::nf4_single || format == WeightFormat::fp4 ||
+         format == WeightFormat::fp4_single;
+}
+/// True where the absmax values of the blocks are themselves quantised.
+constexpr bool is_nested(WeightFormat format) { return format == WeightFormat::nf4 || format == WeightFormat::fp4; }
 
 const char* to_string(WeightFormat format);
 
@@ -31,10 +42,10 @@ struct Weight {
   WeightFormat format = WeightFormat::f32;
   std::int64_t out = 0;      ///< N
   std::int64_t in = 0;       ///< K
-  Tensor values;             ///< (N,K) f32/bf16/f16, or u8 [(N*K+1)/2] packed codes
-  Tensor absmax;             ///< f32 [blocks] for nf4_single, u8 [blocks] for nf4, empty otherwise
-  Tensor nested_absmax;      ///< f32 [ceil(blocks/256)] for nf4
-  float nested_offset = 0;   ///< mean of the f32 absmax values, for nf4
+  Tensor values;             ///< (N,K) f32/bf16/f16/i8, or u8 [(N*K+1)/2] packed codes
+  Tensor absmax;             ///< f32 [blocks] for the single formats, u8 [blocks] for nf4 and fp4, f32 [N] for int8
+  Tensor nested_absmax;      ///< f32 [ceil(blocks/256)] for nf4 and fp4
+  float nested_offset = 0;   ///< mean of the f32 absmax values, for nf4 and fp4
   Tensor bias;               ///< f32 [N] or empty
 
   std::size_t bytes() const;

@@ -113,14 +113,14 @@ void Session::Impl::layer(std::int64_t index, std::int64_t count) {
   rotate(q_rows, spec.heads);
   rotate(k_new, spec.kv_heads);
   backend.attention_cached(q_rows, k_cache[static_cast<std::size_t>(index)],
-                           v_cache[static_cast<std::size_t>(index)], position, attention_shape,
-                           attention_rows);
+                           v_cache[static_cast<std::size_t>(index)], position_rows, position + count,
+                           attention_shape, attention_rows);
   backend.copy(middle_rows, x_rows);
   linear(index, o_proj, attention_rows, middle_rows, Write::accumulate);
   backend.rms_norm_forward(middle_rows, weights.post_attention_norm, epsilon, norm_rows, rstd_rows);
   linear(index, gate_proj, norm_rows, gate_rows, Write::overwrite);
   linear(index, up_proj, norm_rows, up_rows, Write::overwrite);
-  backend.swiglu_forward(gate_rows, up_rows, inner_rows);
+  backend.glu_forward(gate_rows, up_rows, inner_rows);
   backend.copy(x_rows, middle_rows);
   linear(index, down_proj, inner_rows, x_rows, Write::accumulate);
 }

@@ -174,7 +174,7 @@ void Transformer::Impl::forward_layer(std::int64_t layer, TensorView x, const Ac
   linear(layer, gate_proj, norm, act, act.gate, Write::overwrite);
   linear(layer, up_proj, norm, act, act.up, Write::overwrite);
   if (!next) return;
-  backend.swiglu_forward(act.gate, act.up, inner);
+  backend.glu_forward(act.gate, act.up, inner);
   backend.copy(next, act.middle);
   linear(layer, down_proj, inner, act, next, Write::accumulate);
 }

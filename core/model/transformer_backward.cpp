@@ -28,10 +28,10 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::size_t which, Tenso
 
 void Transformer::Impl::backward_mlp(std::int64_t layer, const Activations& act, TensorView gradients) {
   const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
-  backend.swiglu_forward(act.gate, act.up, inner);
+  backend.glu_forward(act.gate, act.up, inner);
   linear_back(layer, down_proj, dx, inner, act, gradients, dinner, Write::overwrite);
   // The gradients of gate and up take the place of gate and up: nothing reads those again.
-  backend.swiglu_backward(dinner, act.gate, act.up, act.gate, act.up, {});
+  backend.glu_backward(dinner, act.gate, act.up, act.gate, act.up, {});
   backend.rms_norm_forward(act.middle, weights.post_attention_norm, static_cast<float>(spec.rms_epsilon), norm, act.rstd_2);
   linear_back(layer, gate_proj, act.gate, norm, act, gradients, dnorm, Write::overwrite);
   linear_back(layer, up_proj, act.up, norm, act, gradients, dnorm, Write::accumulate);

@@ -146,6 +146,7 @@ void check_attention(const TensorView& q, const TensorView& k, const TensorView&
         "heads is no multiple of kv_heads");
   check(shape.head_dim > 0, operation, "head_dim is not positive");
   check(shape.window >= 0, operation, "window is negative");
+  check(shape.soft_cap == 0, operation, "a soft cap is not built");
   check(shape.scale > 0 && std::isfinite(shape.scale), operation, "scale is not a positive number");
   check(q.shape.rank() == 2 && k.shape.rank() == 2, operation, "q is (T,q), k and v are (T,kv)");
   check_compute(q, operation, "q");

@@ -97,14 +97,19 @@ void CpuBackend::attention_prompt(TensorView q, TensorView k_cache, TensorView v
   });
 }
 
-void CpuBackend::attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
-                                  const AttentionShape& shape, TensorView out) {
+void CpuBackend::attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, TensorView positions,
+                                  std::int64_t limit, const AttentionShape& shape, TensorView out) {
   constexpr const char* name = "attention_cached";
   check_attention(q, k_cache, v_cache, shape, name);
   check_tensor(out, q.dtype, q.shape, name, "out");
   const std::int64_t queries = q.shape[0];
-  check(position >= 0 && position + queries <= k_cache.shape[0], name,
-        "the cache has fewer rows than position + M");
+  check_tensor(positions, DType::i32, {queries}, name, "positions");
+  check(limit <= k_cache.shape[0], name, "limit is beyond the cache");
+  check_indices(positions, limit, name, "position");
+  if (queries == 0) return;
+  const std::int64_t position = positions.as<std::int32_t>()[0];
+  for (std::int64_t i = 0; i < queries; ++i)
+    check(positions.as<std::int32_t>()[i] == position + i, name, "positions are not consecutive");
   if (queries > few_queries) return attention_prompt(q, k_cache, v_cache, position, shape, out);
 
   constexpr std::int64_t piece = simd::attention_cached_keys;

@@ -29,6 +29,9 @@ void check_tensor(const TensorView& view, DType dtype, const Shape& shape, const
   if (view.data == nullptr && shape.elements() != 0) {
     throw Error(ErrorCode::invalid_argument, std::string(operation) + ": " + what + " is missing");
   }
+  if (!view.contiguous()) {
+    throw Error(ErrorCode::invalid_argument, std::string(operation) + ": " + what + " has gaps between its rows");
+  }
   if (view.dtype != dtype || view.shape != shape) {
     throw Error(ErrorCode::invalid_argument, std::string(operation) + ": " + what + " is " +
                                                  describe(view.dtype, view.shape) + " where " +

@@ -55,15 +55,21 @@ class CpuBackend final : public Backend {
   void scatter_rows(TensorView from, TensorView rows, TensorView to) override;
   void add(TensorView to, TensorView from) override;
 
-  // rms_norm.cpp, rope.cpp, swiglu.cpp
-  void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y,
-                        TensorView rstd) override;
+  // rms_norm.cpp, layer_norm.cpp, rope.cpp, glu.cpp, gelu.cpp
+  void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y, TensorView rstd,
+                        NormScale scale) override;
   void rms_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView rstd, TensorView dx,
-                         Write write) override;
+                         Write write, NormScale scale) override;
+  void layer_norm_forward(TensorView x, TensorView weight, TensorView bias, float epsilon, TensorView y,
+                          TensorView mean, TensorView rstd) override;
+  void layer_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView mean, TensorView rstd,
+                           TensorView dx, Write write) override;
   void rope(TensorView x, TensorView positions, TensorView cosine, TensorView sine, bool inverse) override;
-  void swiglu_forward(TensorView gate, TensorView up, TensorView h) override;
-  void swiglu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
-                       TensorView h) override;
+  void glu_forward(TensorView gate, TensorView up, TensorView h, Activation f) override;
+  void glu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
+                    TensorView h, Activation f) override;
+  void gelu_forward(TensorView x, TensorView y) override;
+  void gelu_backward(TensorView dy, TensorView x, TensorView dx) override;
 
   // attention.cpp, attention_cached.cpp
   void attention_forward(TensorView q, TensorView k, TensorView v, const PackedRows& rows,
@@ -71,17 +77,21 @@ class CpuBackend final : public Backend {
   void attention_backward(TensorView dout, TensorView q, TensorView k, TensorView v, TensorView out,
                           TensorView lse, const PackedRows& rows, const AttentionShape& shape, TensorView dq,
                           TensorView dk, TensorView dv) override;
-  void attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, std::int64_t position,
-                        const AttentionShape& shape, TensorView out) override;
+  void rope_append(TensorView q, TensorView k, TensorView v, TensorView positions, TensorView cosine,
+                   TensorView sine, TensorView k_cache, TensorView v_cache) override;
+  void attention_cached(TensorView q, TensorView k_cache, TensorView v_cache, TensorView positions,
+                        std::int64_t limit, const AttentionShape& shape, TensorView out) override;
 
-  // linear.cpp, head.cpp
+  // linear.cpp, head.cpp, sample.cpp
   void linear_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
                       Write write) override;
   void linear_backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora,
                        const LoraGradient* gradient, TensorView dx, Write write) override;
   void head_cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
-                          TensorView sums, TensorView dh) override;
-  void head_logits(TensorView h, const Weight& head, TensorView logits) override;
+                          TensorView sums, TensorView dh, float soft_cap) override;
+  void head_logits(TensorView h, const Weight& head, TensorView logits, float soft_cap) override;
+  void sample(TensorView logits, TensorView recent, const SamplingRule& rule, double uniform,
+              TensorView id) override;
 
   // optimizer.cpp
   void sum_of_squares(TensorView x, TensorView sum) override;

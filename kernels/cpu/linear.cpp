@@ -13,6 +13,9 @@ namespace {
 
 void check_weight(const Weight& weight, const char* name) {
   check(weight.out > 0 && weight.in > 0, name, "the weight is empty");
+  check(weight.format != WeightFormat::fp4 && weight.format != WeightFormat::fp4_single &&
+            weight.format != WeightFormat::int8,
+        name, "this weight format is not built");
   const std::int64_t elements = weight.out * weight.in;
   const std::int64_t blocks = nf4_blocks(elements);
   switch (weight.format) {
@@ -34,6 +37,8 @@ void check_weight(const Weight& weight, const char* name) {
     case WeightFormat::nf4_single:
       check_tensor(weight.values, DType::u8, {(elements + 1) / 2}, name, "weight codes");
       check_tensor(weight.absmax, DType::f32, {blocks}, name, "weight absmax");
+      break;
+    default:
       break;
   }
   if (weight.bias) check_tensor(weight.bias, DType::f32, {weight.out}, name, "bias");
@@ -91,8 +96,9 @@ void CpuBackend::linear_backward(TensorView dy, TensorView x, const Weight& weig
 }
 
 void CpuBackend::head_cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
-                                    TensorView sums, TensorView dh) {
+                                    TensorView sums, TensorView dh, float soft_cap) {
   constexpr const char* name = "head_cross_entropy";
+  check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
   check_weight(head, name);
   const std::int64_t rows = h.rows();
@@ -104,8 +110,9 @@ void CpuBackend::head_cross_entropy(TensorView h, const Weight& head, TensorView
   if (rows > 0) linear().engine.cross_entropy(h, head, targets, grad_scale, sums, dh);
 }
 
-void CpuBackend::head_logits(TensorView h, const Weight& head, TensorView logits) {
+void CpuBackend::head_logits(TensorView h, const Weight& head, TensorView logits, float soft_cap) {
   constexpr const char* name = "head_logits";
+  check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
   check_weight(head, name);
   const std::int64_t rows = h.rows();

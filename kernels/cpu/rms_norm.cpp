@@ -8,8 +8,9 @@
 namespace lorikeet {
 
 void CpuBackend::rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y,
-                                  TensorView rstd) {
+                                  TensorView rstd, NormScale scale) {
   constexpr const char* name = "rms_norm_forward";
+  check(scale == NormScale::weight, name, "this scale is not built");
   check(x.shape.rank() == 2, name, "x is (T,H)");
   check_compute(x, name, "x");
   const std::int64_t width = x.shape[1];
@@ -24,8 +25,9 @@ void CpuBackend::rms_norm_forward(TensorView x, TensorView weight, float epsilon
 }
 
 void CpuBackend::rms_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView rstd,
-                                   TensorView dx, Write write) {
+                                   TensorView dx, Write write, NormScale scale) {
   constexpr const char* name = "rms_norm_backward";
+  check(scale == NormScale::weight, name, "this scale is not built");
   check(x.shape.rank() == 2, name, "x is (T,H)");
   check_compute(x, name, "x");
   const std::int64_t width = x.shape[1];

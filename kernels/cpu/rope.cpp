@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RoPE (Su et al. 2021), half-split form: with d rotary dimensions, the pair (x[i], x[i + d/2]) is turned by
 // the angle whose cosine and sine are row positions[t] of the tables; the inverse turns back.
+#include <cstring>
+
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/parallel.h"
@@ -28,6 +30,28 @@ void CpuBackend::rope(TensorView x, TensorView positions, TensorView cosine, Ten
                                                 inverse ? -1.0f : 1.0f);
     }
   });
+}
+
+void CpuBackend::rope_append(TensorView q, TensorView k, TensorView v, TensorView positions,
+                             TensorView cosine, TensorView sine, TensorView k_cache, TensorView v_cache) {
+  constexpr const char* name = "rope_append";
+  check(k.shape.rank() == 3 && k_cache.shape.rank() == 2, name,
+        "k is (M,kv_heads,head_dim), the cache (C,kv)");
+  const std::int64_t rows = k.shape[0];
+  const std::int64_t width = k.columns();
+  check_tensor(v, k.dtype, {rows, width}, name, "v");
+  check_tensor(k_cache, k.dtype, {k_cache.shape[0], width}, name, "k_cache");
+  check_tensor(v_cache, k.dtype, k_cache.shape, name, "v_cache");
+  check_tensor(positions, DType::i32, {rows}, name, "positions");
+  check_indices(positions, k_cache.shape[0], name, "position");
+  rope(q, positions, cosine, sine, false);
+  rope(k, positions, cosine, sine, false);
+  const std::size_t bytes = static_cast<std::size_t>(width) * size_of(k.dtype);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t to = positions.as<std::int32_t>()[i] * width;
+    std::memcpy(element_at(k_cache, to), element_at(k, i * width), bytes);
+    std::memcpy(element_at(v_cache, to), element_at(v, i * width), bytes);
+  }
 }
 
 }  // namespace lorikeet

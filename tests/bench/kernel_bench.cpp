@@ -130,9 +130,13 @@ void Bench::cached(std::int64_t position, std::int64_t queries, const AttentionS
   const TensorView out = floats({queries, shape.heads * shape.head_dim});
   const Shape cache{position + queries, shape.kv_heads * shape.head_dim};
   const TensorView k = floats(cache), v = floats(cache);
+  std::vector<std::int32_t> places;
+  for (std::int64_t i = 0; i < queries; ++i) places.push_back(static_cast<std::int32_t>(position + i));
+  const Tensor positions = backend_.allocate({queries}, DType::i32);
+  backend_.upload(positions, places.data());
   report(fmt::format("attention_cached {} at {}", queries, position), 0,
          2e-9 * static_cast<double>(k.bytes()),
-         [&] { backend_.attention_cached(q, k, v, position, shape, out); });
+         [&] { backend_.attention_cached(q, k, v, positions, position + queries, shape, out); });
 }
 
 void Bench::rows(std::int64_t tokens, std::int64_t hidden, std::int64_t intermediate) {
@@ -154,8 +158,8 @@ void Bench::rows(std::int64_t tokens, std::int64_t hidden, std::int64_t intermed
   const TensorView h = floats({tokens, intermediate}), dgate = floats({tokens, intermediate});
   const TensorView dup = floats({tokens, intermediate});
   const double wide_bytes = 1e-9 * static_cast<double>(gate.bytes());
-  report("swiglu_forward", 0, 3 * wide_bytes, [&] { backend_.swiglu_forward(gate, up, h); });
-  report("swiglu_backward", 0, 6 * wide_bytes, [&] { backend_.swiglu_backward(h, gate, up, dgate, dup, h); });
+  report("glu_forward", 0, 3 * wide_bytes, [&] { backend_.glu_forward(gate, up, h); });
+  report("glu_backward", 0, 6 * wide_bytes, [&] { backend_.glu_backward(h, gate, up, dgate, dup, h); });
   const TensorView table = floats({4096, hidden}, DType::bf16);
   report("embedding_forward", 0, 2 * row_bytes, [&] { backend_.embedding_forward(table, positions, y); });
 }

@@ -198,13 +198,13 @@ Values attention_cached(const Values& q, const Values& k_cache, const Values& v_
   return Values(out.begin() + position * q_row, out.end());
 }
 
-Values swiglu_forward(const Values& gate, const Values& up) {
+Values glu_forward(const Values& gate, const Values& up) {
   Values h(gate.size());
   for (std::size_t i = 0; i < h.size(); ++i) h[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
   return h;
 }
 
-SwigluGradients swiglu_backward(const Values& dh, const Values& gate, const Values& up) {
+SwigluGradients glu_backward(const Values& dh, const Values& gate, const Values& up) {
   SwigluGradients g{Values(dh.size()), Values(dh.size())};
   for (std::size_t i = 0; i < dh.size(); ++i) {
     const double s = 1 / (1 + std::exp(-gate[i]));

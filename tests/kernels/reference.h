@@ -51,8 +51,8 @@ Values attention_cached(const Values& q, const Values& k_cache, const Values& v_
 struct SwigluGradients {
   Values dgate, dup;
 };
-Values swiglu_forward(const Values& gate, const Values& up);
-SwigluGradients swiglu_backward(const Values& dh, const Values& gate, const Values& up);
+Values glu_forward(const Values& gate, const Values& up);
+SwigluGradients glu_backward(const Values& dh, const Values& gate, const Values& up);
 
 /// --- Linear: x (M,K), w (N,K) ---
 struct Lora {

@@ -86,6 +86,12 @@ void check_case(
 
 }  // namespace
 
+Tensor make_positions(Backend& backend, int first, int count) {
+  Indices positions;
+  for (int i = 0; i < count; ++i) positions.push_back(first + i);
+  return make_indices(backend, positions);
+}
+
 class TestAttention : public KernelTest {
   Q_OBJECT
  private slots:
@@ -241,10 +247,10 @@ class TestAttention : public KernelTest {
           [&](Backend& backend) {
             const Shape cache{capacity, kv_heads * head_dim};
             const Tensor out = make_poisoned(backend, {queries, heads * head_dim}, dtype);
-            backend.attention_cached(make_tensor(backend, out.shape(), dtype, q),
-                                     make_tensor(backend, cache, dtype, k),
-                                     make_tensor(backend, cache, dtype, v), position,
-                                     {heads, kv_heads, head_dim, 0.25f, window}, out);
+            backend.attention_cached(
+                make_tensor(backend, out.shape(), dtype, q), make_tensor(backend, cache, dtype, k),
+                make_tensor(backend, cache, dtype, v), make_positions(backend, position, queries), used,
+                {heads, kv_heads, head_dim, 0.25f, window}, out);
             return std::vector<Values>{read_back(backend, out)};
           },
           [&](const std::vector<Values>& got) { compare(got[0], want, attention_tolerance(dtype, used)); });
@@ -282,8 +288,14 @@ class TestAttention : public KernelTest {
     shape.window = -1;
     QVERIFY(refused({0, 2, 5}, shape, k, out));
     shape = c.shape();
-    QVERIFY(throws([&] { backend->attention_cached(q, k, k, 1, shape, out); }, ErrorCode::invalid_argument));
-    QVERIFY(throws([&] { backend->attention_cached(q, k, k, -1, shape, out); }, ErrorCode::invalid_argument));
+    const auto cached_refused = [&](const Indices& positions, std::int64_t limit) {
+      const Tensor at = make_indices(*backend, positions);
+      return throws([&] { backend->attention_cached(q, k, k, at, limit, shape, out); },
+                    ErrorCode::invalid_argument);
+    };
+    QVERIFY(!cached_refused({0, 1, 2, 3, 4}, 5));
+    QVERIFY(cached_refused({0, 1, 2, 3}, 5));     // fewer positions than queries
+    QVERIFY(cached_refused({0, 1, 2, 3, 4}, 6));  // a limit beyond the cache
   }
 };
 

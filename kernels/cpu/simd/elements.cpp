@@ -41,7 +41,7 @@ void swiglu(const void* gate, const void* up, void* h, std::int64_t n) {
 }
 
 template <typename T>
-void swiglu_backward(const void* dh, const void* gate, const void* up, void* dgate, void* dup, void* h,
+void glu_backward(const void* dh, const void* gate, const void* up, void* dgate, void* dup, void* h,
                      std::int64_t n) {
   for_each_vector(n, [&](auto i) {
     const Vec g = i.load(in<T>(gate));
@@ -118,7 +118,7 @@ const ElementKernels elements = {widen,
                                  narrow,
                                  {add<float>, add<Bf16>},
                                  {swiglu<float>, swiglu<Bf16>},
-                                 {swiglu_backward<float>, swiglu_backward<Bf16>},
+                                 {glu_backward<float>, glu_backward<Bf16>},
                                  {rms_norm<float>, rms_norm<Bf16>},
                                  {rms_norm_backward<float>, rms_norm_backward<Bf16>},
                                  {rope<float>, rope<Bf16>}};

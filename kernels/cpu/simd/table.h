@@ -16,7 +16,7 @@ struct ElementKernels {
   void (*add[2])(void* to, const void* from, std::int64_t n);
   void (*swiglu[2])(const void* gate, const void* up, void* h, std::int64_t n);
   /// h may be null.
-  void (*swiglu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup,
+  void (*glu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup,
                              void* h, std::int64_t n);
   /// --- Rows ---
   void (*rms_norm[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU (Shazeer 2020): h = silu(gate) * up, silu(x) = x * s, s = 1 / (1 + exp(-x)).
+// Gated linear units (Shazeer 2020). SwiGLU: h = silu(gate) * up, silu(x) = x * s, s = 1 / (1 + exp(-x)).
 // Backward: dgate = dh * up * s * (1 + gate * (1 - s)), dup = dh * silu(gate). All in f32 between loads and
 // stores.
 #include "kernels/cpu/checks.h"
@@ -8,8 +8,9 @@
 
 namespace lorikeet {
 
-void CpuBackend::swiglu_forward(TensorView gate, TensorView up, TensorView h) {
-  constexpr const char* name = "swiglu_forward";
+void CpuBackend::glu_forward(TensorView gate, TensorView up, TensorView h, Activation f) {
+  constexpr const char* name = "glu_forward";
+  check(f == Activation::silu, name, "this activation is not built");
   check_compute(gate, name, "gate");
   check_tensor(gate, gate.dtype, gate.shape, name, "gate");
   check_tensor(up, gate.dtype, gate.shape, name, "up");
@@ -20,9 +21,10 @@ void CpuBackend::swiglu_forward(TensorView gate, TensorView up, TensorView h) {
   });
 }
 
-void CpuBackend::swiglu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate,
-                                 TensorView dup, TensorView h) {
-  constexpr const char* name = "swiglu_backward";
+void CpuBackend::glu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
+                              TensorView h, Activation f) {
+  constexpr const char* name = "glu_backward";
+  check(f == Activation::silu, name, "this activation is not built");
   check_compute(gate, name, "gate");
   check_tensor(gate, gate.dtype, gate.shape, name, "gate");
   check_tensor(dh, gate.dtype, gate.shape, name, "dh");
@@ -31,7 +33,7 @@ void CpuBackend::swiglu_backward(TensorView dh, TensorView gate, TensorView up, 
   check_tensor(dup, gate.dtype, gate.shape, name, "dup");
   if (h) check_tensor(h, gate.dtype, gate.shape, name, "h");
   for_chunks(threads_, gate.elements(), 1 << 14, [&](std::int64_t first, std::int64_t last) {
-    simd_.elements->swiglu_backward[type_index(gate.dtype)](
+    simd_.elements->glu_backward[type_index(gate.dtype)](
         element_at(dh, first), element_at(gate, first), element_at(up, first), element_at(dgate, first),
         element_at(dup, first), h ? element_at(h, first) : nullptr, last - first);
   });

@@ -25,11 +25,11 @@ struct Case {
 
   std::vector<Values> run(Backend& backend) const {
     const Tensor h = make_poisoned(backend, shape, dtype);
-    backend.swiglu_forward(on(backend, gate), on(backend, up), h);
+    backend.glu_forward(on(backend, gate), on(backend, up), h);
     const Tensor dgate = make_poisoned(backend, shape, dtype);
     const Tensor dup = make_poisoned(backend, shape, dtype);
     const Tensor again = make_poisoned(backend, shape, dtype);
-    backend.swiglu_backward(on(backend, dh), on(backend, gate), on(backend, up), dgate, dup, again);
+    backend.glu_backward(on(backend, dh), on(backend, gate), on(backend, up), dgate, dup, again);
     return {read_back(backend, h), read_back(backend, dgate), read_back(backend, dup),
             read_back(backend, again)};
   }
@@ -37,7 +37,7 @@ struct Case {
 
 }  // namespace
 
-class TestSwiglu : public KernelTest {
+class TestGlu : public KernelTest {
   Q_OBJECT
  private slots:
   void forward_and_backward_equal_the_reference_data() { shapes(); }
@@ -48,8 +48,8 @@ class TestSwiglu : public KernelTest {
       const Case c(rows, width, dtype);
       check_outputs([&](Backend& backend) { return c.run(backend); },
                     [&](const std::vector<Values>& got) {
-                      const reference::SwigluGradients want = reference::swiglu_backward(c.dh, c.gate, c.up);
-                      compare(got[0], reference::swiglu_forward(c.gate, c.up), tolerance_for(dtype, 1), "h");
+                      const reference::SwigluGradients want = reference::glu_backward(c.dh, c.gate, c.up);
+                      compare(got[0], reference::glu_forward(c.gate, c.up), tolerance_for(dtype, 1), "h");
                       compare(got[1], want.dgate, tolerance_for(dtype, 1), "dgate");
                       compare(got[2], want.dup, tolerance_for(dtype, 1), "dup");
                       QCOMPARE(got[3], got[0]);
@@ -64,7 +64,7 @@ class TestSwiglu : public KernelTest {
       const std::vector<Values> want = c.run(*backend);
       const Tensor gate = c.on(*backend, c.gate);
       const Tensor up = c.on(*backend, c.up);
-      backend->swiglu_backward(c.on(*backend, c.dh), gate, up, gate, up, TensorView());
+      backend->glu_backward(c.on(*backend, c.dh), gate, up, gate, up, TensorView());
       QCOMPARE(read_back(*backend, gate), want[1]);
       QCOMPARE(read_back(*backend, up), want[2]);
     }
@@ -73,7 +73,7 @@ class TestSwiglu : public KernelTest {
   void backward_equals_finite_differences() {
     const Case c(2, 9, DType::f32);
     const auto loss = [&](const Values& gate, const Values& up) {
-      return inner_product(reference::swiglu_forward(gate, up), c.dh);
+      return inner_product(reference::glu_forward(gate, up), c.dh);
     };
     const Values dgate = central_differences([&](const Values& gate) { return loss(gate, c.up); }, c.gate);
     const Values dup = central_differences([&](const Values& up) { return loss(c.gate, up); }, c.up);
@@ -90,8 +90,8 @@ class TestSwiglu : public KernelTest {
     c.dh = Values(8, 1.0);
     const auto backend = cpu_backend(1);
     const std::vector<Values> got = c.run(*backend);
-    const reference::SwigluGradients want = reference::swiglu_backward(c.dh, c.gate, c.up);
-    compare(got[0], reference::swiglu_forward(c.gate, c.up), {1e-30, 1e-6, 0}, "h");
+    const reference::SwigluGradients want = reference::glu_backward(c.dh, c.gate, c.up);
+    compare(got[0], reference::glu_forward(c.gate, c.up), {1e-30, 1e-6, 0}, "h");
     compare(got[1], want.dgate, {1e-30, 1e-6, 0}, "dgate");
     compare(got[2], want.dup, {1e-30, 1e-6, 0}, "dup");
   }
@@ -105,14 +105,14 @@ class TestSwiglu : public KernelTest {
     const auto refused = [](const std::function<void()>& call) {
       return throws(call, ErrorCode::invalid_argument);
     };
-    QVERIFY(refused([&] { backend->swiglu_forward(a, wide, a); }));
-    QVERIFY(refused([&] { backend->swiglu_forward(a, other, a); }));
-    QVERIFY(refused([&] { backend->swiglu_forward(half, half, half); }));
-    QVERIFY(refused([&] { backend->swiglu_backward(wide, a, a, a, a, TensorView()); }));
-    QVERIFY(refused([&] { backend->swiglu_backward(a, a, a, a, a, other); }));
-    QVERIFY(refused([&] { backend->swiglu_backward(a, a, a, TensorView(), a, TensorView()); }));
+    QVERIFY(refused([&] { backend->glu_forward(a, wide, a); }));
+    QVERIFY(refused([&] { backend->glu_forward(a, other, a); }));
+    QVERIFY(refused([&] { backend->glu_forward(half, half, half); }));
+    QVERIFY(refused([&] { backend->glu_backward(wide, a, a, a, a, TensorView()); }));
+    QVERIFY(refused([&] { backend->glu_backward(a, a, a, a, a, other); }));
+    QVERIFY(refused([&] { backend->glu_backward(a, a, a, TensorView(), a, TensorView()); }));
   }
 };
 
-QTEST_GUILESS_MAIN(TestSwiglu)
-#include "test_swiglu.moc"
+QTEST_GUILESS_MAIN(TestGlu)
+#include "test_glu.moc"

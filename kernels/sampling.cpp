@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Penalty (Keskar et al. 2019), temperature, top-k, top-p (Holtzman et al. 2020), min-p, in the order of
+// Hugging Face.
+#include "kernels/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace lorikeet {
+namespace {
+
+struct Candidate {
+  std::int32_t id;
+  float logit;
+};
+
+void apply_penalty(std::span<float> logits, std::span<const std::int32_t> recent, double repeat_penalty) {
+  if (repeat_penalty == 1.0) return;
+  const std::unordered_set<std::int32_t> seen(recent.begin(), recent.end());
+  const auto penalty = static_cast<float>(repeat_penalty);
+  for (const std::int32_t id : seen) {
+    if (id < 0 || static_cast<std::size_t>(id) >= logits.size()) continue;
+    float& logit = logits[static_cast<std::size_t>(id)];
+    logit = logit > 0 ? logit / penalty : logit * penalty;
+  }
+}
+
+bool more_likely(const Candidate& one, const Candidate& other) {
+  return one.logit != other.logit ? one.logit > other.logit : one.id < other.id;
+}
+
+/// Number of leading candidates that top-p and min-p leave; at least one. Weights are relative to the first.
+std::size_t surviving(const std::vector<double>& weights, double total, const SamplingRule& rule) {
+  std::size_t count = weights.size();
+  if (rule.top_p < 1.0) {
+    double sum = 0;
+    for (count = 0; count < weights.size() && sum < rule.top_p * total; ++count) sum += weights[count];
+  }
+  if (rule.min_p > 0.0) {
+    std::size_t likely = 0;
+    while (likely < count && weights[likely] >= rule.min_p * weights[0]) ++likely;
+    count = likely;
+  }
+  return std::max<std::size_t>(1, count);
+}
+
+}  // namespace
+
+std::int32_t draw_token(std::span<float> logits, std::span<const std::int32_t> recent,
+                        const SamplingRule& rule, double uniform) {
+  apply_penalty(logits, recent, rule.repeat_penalty);
+  const auto largest = std::max_element(logits.begin(), logits.end());
+  if (largest == logits.end() || !std::isfinite(*largest)) return -1;
+  if (rule.greedy || rule.temperature <= 0) return static_cast<std::int32_t>(largest - logits.begin());
+
+  std::vector<Candidate> candidates(logits.size());
+  for (std::size_t i = 0; i < logits.size(); ++i) candidates[i] = {static_cast<std::int32_t>(i), logits[i]};
+  if (rule.top_k > 0 && static_cast<std::size_t>(rule.top_k) < candidates.size()) {
+    std::nth_element(candidates.begin(), candidates.begin() + rule.top_k, candidates.end(), more_likely);
+    candidates.resize(static_cast<std::size_t>(rule.top_k));
+  }
+  std::sort(candidates.begin(), candidates.end(), more_likely);
+  std::vector<double> weights;
+  weights.reserve(candidates.size());
+  double total = 0;
+  for (const auto& candidate : candidates) {
+    weights.push_back(
+        std::exp((static_cast<double>(candidate.logit) - candidates[0].logit) / rule.temperature));
+    total += weights.back();
+  }
+  const std::size_t count = surviving(weights, total, rule);
+  double left = 0;
+  for (std::size_t i = 0; i < count; ++i) left += weights[i];
+  left *= uniform;
+  for (std::size_t i = 0; i < count; ++i) {
+    left -= weights[i];
+    if (left < 0) return candidates[i].id;
+  }
+  return candidates[count - 1].id;
+}
+
+}  // namespace lorikeet
