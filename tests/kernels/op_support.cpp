@@ -180,17 +180,10 @@ double inner_product(const Values& a, const Values& b) {
   return sum;
 }
 
-std::unique_ptr<Backend> cpu_backend(int threads) {
-  BackendOptions options;
-  options.device = "cpu";
-  options.threads = threads;
-  return make_backend(options);
-}
-
 std::vector<std::uint8_t> same_with_any_threads(
     const std::function<std::vector<std::uint8_t>(Backend&)>& work, std::string& complaint) {
   const auto run = [&](int threads) {
-    const auto backend = cpu_backend(threads);
+    const auto backend = test_backend(threads);
     return work(*backend);
   };
   const std::vector<std::uint8_t> one = run(1);

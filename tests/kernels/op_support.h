@@ -53,7 +53,10 @@ std::vector<std::uint8_t> same_with_any_threads(
 /// The same for an operation with several outputs, as values (every element type fits into double).
 std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Values>(Backend&)>& work,
                                              std::string& complaint);
-std::unique_ptr<Backend> cpu_backend(int threads);
+/// The back end under test: the CPU with this many threads (test_backend_cpu.cpp), or the CUDA back end on
+/// the interpreter (tests/ptx) or on a GPU (tests/gpu), which take no notice of the number. Which one is
+/// decided by what is linked.
+std::unique_ptr<Backend> test_backend(int threads);
 
 /// True when `call` throws Error with this code.
 bool throws(const std::function<void()>& call, ErrorCode code);

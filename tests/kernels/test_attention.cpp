@@ -147,7 +147,7 @@ class TestAttention : public KernelTest {
 
   void the_gradients_are_finite_differences_of_the_operation() {
     const Case c({0, 3, 8}, 2, 1, 8, 0, DType::f32);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const auto loss = [&](const Values& q, const Values& k, const Values& v) {
       return inner_product(c.run(*backend, q, k, v)[0], c.dout);
     };
@@ -164,7 +164,7 @@ class TestAttention : public KernelTest {
   void packed_sequences_give_the_bits_they_give_alone() {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       const Case together({0, 70, 71, 105}, 4, 2, 32, 0, dtype);
-      const auto backend = cpu_backend(2);
+      const auto backend = test_backend(2);
       const std::vector<Values> packed = together.run(*backend);
       for (std::size_t i = 0; i + 1 < together.cu.size(); ++i) {
         const std::int32_t begin = together.cu[i];
@@ -190,7 +190,7 @@ class TestAttention : public KernelTest {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       Case c({0, 90}, 2, 1, 16, 0, dtype);
       for (double& value : c.q) value = rounded({value * 100}, dtype)[0];
-      const auto backend = cpu_backend(1);
+      const auto backend = test_backend(1);
       const std::vector<Values> got = c.run(*backend);
       compare(got[0], reference::attention_forward(c.q, c.k, c.v, c.cu, c.sizes).out,
               dtype == DType::f32 ? Tolerance{1e-3, 1e-3, 0} : attention_tolerance(dtype, 90), "out");
@@ -258,7 +258,7 @@ class TestAttention : public KernelTest {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Case c({0, 2, 5}, 4, 2, 8, 0, DType::f32);
     const Tensor q = backend->allocate(c.q_shape(), DType::f32);
     const Tensor k = backend->allocate(c.kv_shape(), DType::f32);

@@ -60,7 +60,7 @@ class TestGlu : public KernelTest {
   void gradients_may_overwrite_the_inputs_and_h_may_be_left_out() {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       const Case c(5, 37, dtype);
-      const auto backend = cpu_backend(2);
+      const auto backend = test_backend(2);
       const std::vector<Values> want = c.run(*backend);
       const Tensor gate = c.on(*backend, c.gate);
       const Tensor up = c.on(*backend, c.up);
@@ -77,7 +77,7 @@ class TestGlu : public KernelTest {
     };
     const Values dgate = central_differences([&](const Values& gate) { return loss(gate, c.up); }, c.gate);
     const Values dup = central_differences([&](const Values& up) { return loss(c.gate, up); }, c.up);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const std::vector<Values> got = c.run(*backend);
     compare(got[1], dgate, {1e-6, 1e-5, 0}, "dgate");
     compare(got[2], dup, {1e-6, 1e-5, 0}, "dup");
@@ -88,7 +88,7 @@ class TestGlu : public KernelTest {
     c.gate = {-1e4, -200, -90, -87, 87, 90, 200, 1e4};
     c.up = Values(8, 2.0);
     c.dh = Values(8, 1.0);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const std::vector<Values> got = c.run(*backend);
     const reference::SwigluGradients want = reference::glu_backward(c.dh, c.gate, c.up);
     compare(got[0], reference::glu_forward(c.gate, c.up), {1e-30, 1e-6, 0}, "h");
@@ -97,7 +97,7 @@ class TestGlu : public KernelTest {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor a = backend->allocate({2, 3}, DType::f32);
     const Tensor wide = backend->allocate({2, 4}, DType::f32);
     const Tensor other = backend->allocate({2, 3}, DType::bf16);

@@ -59,7 +59,7 @@ class TestHead : public QObject {
   void loss_and_gradient_equal_the_reference() {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight head = random_weight(*backend, c.format, c.vocabulary, c.width, 3);
     const Values h = rounded(random_values(c.rows * c.width, 5, 3), c.compute);
     const Indices targets = random_indices(c.rows, c.vocabulary, 6);
@@ -97,7 +97,7 @@ class TestHead : public QObject {
   }
 
   void gradient_is_the_slope_of_the_loss_itself() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight head = random_weight(*backend, WeightFormat::f32, 300, 24, 1);
     const Values h = random_values(2 * 24, 2, 2);
     const Tensor targets = make_indices(*backend, {7, 299});
@@ -114,7 +114,7 @@ class TestHead : public QObject {
   }
 
   void the_first_of_equal_logits_is_the_answer() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Tensor values = make_tensor(*backend, {400, 2}, DType::f32, Values(800, 1.0));
     const auto ones = [](std::int64_t, std::span<float> out) {
       for (float& value : out) value = 1;
@@ -130,7 +130,7 @@ class TestHead : public QObject {
   }
 
   void extreme_logits_stay_finite_and_broken_ones_show() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const auto read = [](std::int64_t first, std::span<float> out) {
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = (static_cast<std::int64_t>(i) + first) % 2 == 0 ? 1.0f : -1.0f;
@@ -152,7 +152,7 @@ class TestHead : public QObject {
   void logits_equal_the_reference() {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight head = random_weight(*backend, c.format, c.vocabulary, c.width, 3);
     const Values h = rounded(random_values(c.rows * c.width, 5), c.compute);
     const Tensor ht = make_tensor(*backend, {c.rows, c.width}, c.compute, h);
@@ -186,7 +186,7 @@ class TestHead : public QObject {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Weight head = random_weight(*backend, WeightFormat::bf16, 50, 8, 3);
     const Tensor h = make_tensor(*backend, {2, 8}, DType::f32, random_values(16, 5));
     const Tensor good = make_indices(*backend, {0, 49});

@@ -103,7 +103,7 @@ class TestLinear : public QObject {
   void forward_equals_the_reference() {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3, c.bias);
     const Values x = rounded(random_values(c.rows * c.in, 5), c.compute);
     const Values before = rounded(random_values(c.rows * c.out, 6), c.compute);
@@ -137,7 +137,7 @@ class TestLinear : public QObject {
   void backward_equals_the_reference() {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3);
     const Values x = rounded(random_values(c.rows * c.in, 5), c.compute);
     const Values dy = rounded(random_values(c.rows * c.out, 7), c.compute);
@@ -197,7 +197,7 @@ class TestLinear : public QObject {
   }
 
   void gradients_are_the_slopes_of_the_forward_itself() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Case c{DType::f32, WeightFormat::nf4, 9, 37, 64, {3}, false, Write::overwrite};
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3);
     const Values x = random_values(c.rows * c.in, 5);
@@ -241,7 +241,7 @@ class TestLinear : public QObject {
   }
 
   void without_dx_the_gradients_of_the_branch_are_the_same() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Case c{DType::bf16, WeightFormat::nf4, 70, 96, 128, {8}, false, Write::overwrite};
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3);
     const Tensor x = make_tensor(*backend, {c.rows, c.in}, c.compute, random_values(c.rows * c.in, 5));
@@ -293,12 +293,12 @@ class TestLinear : public QObject {
     std::string complaint;
     const std::vector<std::uint8_t> once = same_with_any_threads(work, complaint);
     QCOMPARE(complaint, std::string());
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     QVERIFY(once == work(*backend));
   }
 
   void the_same_back_end_serves_many_shapes_without_growing() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight weight = random_weight(*backend, WeightFormat::nf4, 96, 128, 3);
     const auto step = [&](std::int64_t rows) {
       const Tensor x = make_tensor(*backend, {rows, 128}, DType::f32, random_values(rows * 128, 5));
@@ -312,7 +312,7 @@ class TestLinear : public QObject {
   }
 
   void a_value_that_is_not_finite_reaches_its_row_only() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight weight = random_weight(*backend, WeightFormat::nf4, 64, 128, 3);
     for (const std::int64_t rows : {2, 40}) {
       Values x = random_values(rows * 128, 5);
@@ -326,7 +326,7 @@ class TestLinear : public QObject {
   }
 
   void no_rows_are_nothing_to_do() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Weight weight = random_weight(*backend, WeightFormat::nf4, 64, 128, 3);
     const TensorView x{nullptr, DType::f32, {0, 128}};
     const TensorView y{nullptr, DType::f32, {0, 64}};
@@ -335,7 +335,7 @@ class TestLinear : public QObject {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Weight weight = random_weight(*backend, WeightFormat::nf4, 64, 128, 3);
     const Tensor x = make_tensor(*backend, {4, 128}, DType::f32, random_values(512, 5));
     const Tensor narrow = make_tensor(*backend, {4, 127}, DType::f32, random_values(508, 5));

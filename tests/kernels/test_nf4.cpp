@@ -131,7 +131,7 @@ class TestNf4 : public QObject {
     QFETCH(qlonglong, out);
     QFETCH(qlonglong, in);
     const auto kind = static_cast<WeightFormat>(format);
-    const auto backend = testing::cpu_backend(2);
+    const auto backend = testing::test_backend(2);
     std::vector<float> values;
     for (const double v : testing::random_values(out * in, 7, 0.02)) values.push_back(static_cast<float>(v));
     const Weight weight = make_weight(*backend, kind, out, in, reader_of(values), "w");
@@ -174,7 +174,7 @@ class TestNf4 : public QObject {
   void a_value_that_cannot_be_stored_is_refused_by_name() {
     QFETCH(int, format);
     QFETCH(float, value);
-    const auto backend = testing::cpu_backend(2);
+    const auto backend = testing::test_backend(2);
     std::vector<float> values(300 * 200, 0.5f);
     values[123 * 200 + 45] = value;
     try {
@@ -189,7 +189,7 @@ class TestNf4 : public QObject {
   }
 
   void the_largest_storable_values_are_accepted() {
-    const auto backend = testing::cpu_backend(1);
+    const auto backend = testing::test_backend(1);
     const std::vector<float> half = {65519.0f, -65519.0f};
     const Weight f16 = make_weight(*backend, WeightFormat::f16, 1, 2, reader_of(half), "w");
     QCOMPARE(testing::read_back(*backend, f16.values), (testing::Values{65504, -65504}));

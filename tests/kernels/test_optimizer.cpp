@@ -54,7 +54,7 @@ class TestOptimizer : public KernelTest {
   }
 
   void squares_of_huge_and_tiny_values_are_exact_in_double() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor sum = make_tensor(*backend, {1}, DType::f64, {0});
     backend->sum_of_squares(make_tensor(*backend, {3}, DType::f32, {0x1p100, 0x1p-100, 0}), sum);
     QCOMPARE(read_back(*backend, sum)[0], 0x1p200);
@@ -158,7 +158,7 @@ class TestOptimizer : public KernelTest {
   }
 
   void elements_without_a_finite_gradient_stay_untouched() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const double inf = std::numeric_limits<double>::infinity();
     const Tensor p = make_tensor(*backend, {4}, DType::f32, {1, 2, 3, 4});
     const Tensor mc = make_tensor(*backend, {4}, DType::u8, {200, 200, 200, 200});
@@ -178,7 +178,7 @@ class TestOptimizer : public KernelTest {
 
   void every_8bit_code_survives_a_step_that_changes_nothing() {
     // beta 1 keeps the moments, so each code must come back as itself (0.0 of the negative side excepted).
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     Values codes(256);
     for (std::size_t i = 0; i < 256; ++i) codes[i] = static_cast<double>(i);
     const Tensor p = make_tensor(*backend, {256}, DType::f32, Values(256, 0.0));
@@ -198,7 +198,7 @@ class TestOptimizer : public KernelTest {
   void codes_found_by_bucket_are_the_nearest_entries() {
     // One element of size 1 fixes absmax; the others walk through the map, its midpoints and their
     // neighbours.
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     for (const bool is_signed : {true, false}) {
       const DynamicMap& map = is_signed ? signed_dynamic_map() : unsigned_dynamic_map();
       std::vector<float> values;
@@ -242,7 +242,7 @@ class TestOptimizer : public KernelTest {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor n = make_tensor(*backend, {300}, DType::f32, Values(300, 0.0));
     const Tensor other = make_tensor(*backend, {301}, DType::f32, Values(301, 0.0));
     const Tensor half = make_tensor(*backend, {300}, DType::bf16, Values(300, 0.0));

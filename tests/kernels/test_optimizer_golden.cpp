@@ -95,7 +95,7 @@ class TestOptimizerGolden : public KernelTest {
     const auto count = static_cast<std::int64_t>(start.size());
     const std::int64_t blocks = (count + 255) / 256;
     const int gradients = name == "not_finite" ? 2 : 4;
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Tensor p = make_tensor(*backend, {count}, DType::f32, start);
     const Tensor mc = make_tensor(*backend, {count}, DType::u8, Values(start.size(), 0.0));
     const Tensor vc = make_tensor(*backend, {count}, DType::u8, Values(start.size(), 0.0));
@@ -122,7 +122,7 @@ class TestOptimizerGolden : public KernelTest {
     const auto values = [&](const std::string& part) { return values_of(tensors.at("small." + part)); };
     const Values start = values("start");
     const auto count = static_cast<std::int64_t>(start.size());
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     const Tensor p = make_tensor(*backend, {count}, DType::f32, start);
     const Tensor m = make_tensor(*backend, {count}, DType::f32, Values(start.size(), 0.0));
     const Tensor v = make_tensor(*backend, {count}, DType::f32, Values(start.size(), 0.0));

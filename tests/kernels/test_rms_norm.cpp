@@ -71,7 +71,7 @@ class TestRmsNorm : public KernelTest {
 
   void the_normalised_value_is_rounded_before_the_weight_in_bf16() {
     const Case c(9, 40, DType::bf16);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const std::vector<Values> got = c.forward(*backend);
     Values want(c.x.size());
     for (std::size_t i = 0; i < want.size(); ++i) want[i] = c.x[i] * got[1][i / 40];
@@ -109,21 +109,21 @@ class TestRmsNorm : public KernelTest {
         },
         c.x);
     compare(reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon), slope, {1e-8, 0, 1e-7}, "reference");
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     compare(c.backward(*backend, Write::overwrite), slope, {1e-6, 0, 1e-5}, "operation");
   }
 
   void rows_of_zeros_stay_finite() {
     Case c(4, 33, DType::f32);
     c.x.assign(c.x.size(), 0.0);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     QCOMPARE(c.forward(*backend)[0], Values(c.x.size(), 0.0));
     compare(c.backward(*backend, Write::overwrite),
             reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon), tolerance_for(DType::f32, 33));
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor x = backend->allocate({4, 3}, DType::f32);
     const Tensor y = backend->allocate({4, 3}, DType::f32);
     const Tensor other = backend->allocate({4, 3}, DType::bf16);

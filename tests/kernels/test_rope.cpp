@@ -91,7 +91,7 @@ class TestRope : public KernelTest {
 
   void dimensions_beyond_the_rotary_ones_pass_untouched() {
     const Case c(5, 2, 80, 16, DType::bf16);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Values got = c.run(*backend, c.x, false);
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (i % 80 >= 32) QCOMPARE(got[i], c.x[i]);
@@ -100,7 +100,7 @@ class TestRope : public KernelTest {
 
   void turning_back_undoes_turning() {
     const Case c(9, 3, 64, 32, DType::f32);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     compare(c.run(*backend, c.run(*backend, c.x, false), true), c.x, {1e-6, 1e-5, 0});
   }
 
@@ -109,12 +109,12 @@ class TestRope : public KernelTest {
     const Values dy = random_values(2 * 2 * 8, 5);
     const Values slope =
         central_differences([&](const Values& x) { return inner_product(c.want(x, false), dy); }, c.x);
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     compare(c.run(*backend, dy, true), slope, {1e-6, 1e-5, 0});
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor x = backend->allocate({2, 3, 8}, DType::f32);
     const Tensor table = make_tensor(*backend, {5, 4}, DType::f32, Values(20, 0.0));
     const Tensor wide = make_tensor(*backend, {5, 5}, DType::f32, Values(25, 0.0));

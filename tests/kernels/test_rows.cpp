@@ -13,7 +13,7 @@ class TestRows : public KernelTest {
   Q_OBJECT
  private slots:
   void memory_is_aligned_and_counted() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const std::uint64_t before = backend->budget().used_bytes();
     {
       const Tensor a = backend->allocate({3, 5}, DType::bf16);
@@ -57,7 +57,7 @@ class TestRows : public KernelTest {
   }
 
   void copying_a_nan_to_bf16_keeps_it_a_nan() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor source = make_tensor(*backend, {40}, DType::f32, Values(40, std::nan("")));
     const Tensor target = backend->allocate({40}, DType::bf16);
     backend->copy(target, source);
@@ -65,7 +65,7 @@ class TestRows : public KernelTest {
   }
 
   void filling_with_zero_reaches_every_byte() {
-    const auto backend = cpu_backend(2);
+    const auto backend = test_backend(2);
     for (const std::int64_t count : {1, 63, 65, 1000003}) {
       const Tensor target = make_poisoned(*backend, {count}, DType::f32);
       backend->fill_zero(target);
@@ -170,7 +170,7 @@ class TestRows : public KernelTest {
   }
 
   void wrong_operands_are_refused() {
-    const auto backend = cpu_backend(1);
+    const auto backend = test_backend(1);
     const Tensor table = make_tensor(*backend, {4, 3}, DType::f32, random_values(12, 1));
     const Tensor out = backend->allocate({2, 3}, DType::f32);
     const Tensor bytes = backend->allocate({2, 3}, DType::u8);
