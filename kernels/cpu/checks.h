@@ -3,16 +3,9 @@
 
 #include <cstdint>
 
-#include "kernels/tensor.h"
+#include "kernels/checks.h"
 
 namespace lorikeet {
-
-/// Throws Error(invalid_argument) "operation: what" unless `condition` holds.
-void check(bool condition, const char* operation, const char* what);
-
-/// Throws unless `view` has data, this element type and this shape; `what` names the operand.
-void check_tensor(const TensorView& view, DType dtype, const Shape& shape, const char* operation,
-                  const char* what);
 
 /// Throws unless the element type is a compute type of this back end (f32 or bf16).
 void check_compute(const TensorView& view, const char* operation, const char* what);

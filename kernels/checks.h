@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/tensor.h"
+
+// Checks of operands that every back end makes before it starts.
+namespace lorikeet {
+
+/// Throws Error(invalid_argument) "operation: what" unless `condition` holds.
+void check(bool condition, const char* operation, const char* what);
+
+/// Throws unless `view` has data, this element type and this shape, without gaps between its rows; `what`
+/// names the operand.
+void check_tensor(const TensorView& view, DType dtype, const Shape& shape, const char* operation,
+                  const char* what);
+
+/// The same, but the rows may be columns of a wider buffer.
+void check_rows(const TensorView& view, DType dtype, const Shape& shape, const char* operation,
+                const char* what);
+
+}  // namespace lorikeet
