@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/dynamic_map.h"
+#include "kernels/four_bit.h"
 
 namespace lorikeet {
 
@@ -29,14 +30,7 @@ const std::array<float, 16> nf4_code = {
 
 namespace {
 
-/// A scaled value takes the upper of two codes only when it is strictly greater than their f32 midpoint.
-std::array<float, 15> make_thresholds() {
-  std::array<float, 15> thresholds{};
-  for (std::size_t i = 0; i < thresholds.size(); ++i) thresholds[i] = (nf4_code[i] + nf4_code[i + 1]) * 0.5f;
-  return thresholds;
-}
-
-const std::array<float, 15> thresholds = make_thresholds();
+const FourBitCode code = make_four_bit_code(nf4_code, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
 
 float largest_magnitude(const float* values, std::int64_t count) {
   float largest = 0;
@@ -44,37 +38,10 @@ float largest_magnitude(const float* values, std::int64_t count) {
   return largest;
 }
 
-/// Codes of one block; counts thresholds below each value instead of searching, so that the loops vectorise.
-void encode_block(const float* values, std::int64_t count, float absmax, std::int32_t* codes) {
-  float scaled[nf4_block] = {};
-  const float inverse = 1.0f / absmax;
-  if (absmax > 0 && std::isfinite(inverse)) {
-    for (std::int64_t i = 0; i < count; ++i) scaled[i] = values[i] * inverse;
-  } else if (absmax > 0) {  // a subnormal absmax has no inverse
-    for (std::int64_t i = 0; i < count; ++i) scaled[i] = values[i] / absmax;
-  }
-  for (std::int64_t i = 0; i < nf4_block; ++i) codes[i] = 0;
-  for (const float threshold : thresholds) {
-    for (std::int64_t i = 0; i < nf4_block; ++i) codes[i] += scaled[i] > threshold ? 1 : 0;
-  }
-}
-
 }  // namespace
 
 void nf4_quantize(std::span<const float> values, std::uint8_t* packed, float* absmax) {
-  const auto total = static_cast<std::int64_t>(values.size());
-  std::int32_t codes[nf4_block];
-  for (std::int64_t first = 0; first < total; first += nf4_block) {
-    const std::int64_t count = std::min(nf4_block, total - first);
-    const float* block = values.data() + first;
-    const float largest = largest_magnitude(block, count);
-    absmax[first / nf4_block] = largest;
-    encode_block(block, count, largest, codes);
-    std::uint8_t* out = packed + first / 2;
-    for (std::int64_t j = 0; j < (count + 1) / 2; ++j) {
-      out[j] = static_cast<std::uint8_t>((codes[2 * j] << 4) | codes[2 * j + 1]);
-    }
-  }
+  four_bit_quantize(code, values, packed, absmax);
 }
 
 NestedAbsmax nest_absmax(std::span<const float> absmax) {
@@ -113,12 +80,7 @@ void decode_absmax(const std::uint8_t* codes, const float* nested_absmax, float 
 
 void nf4_dequantize(const std::uint8_t* packed, const float* absmax, std::int64_t first,
                     std::span<float> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t element = first + static_cast<std::int64_t>(i);
-    const std::uint8_t byte = packed[element / 2];
-    const int code = element % 2 == 0 ? byte >> 4 : byte & 15;
-    out[i] = nf4_code[static_cast<std::size_t>(code)] * absmax[element / nf4_block];
-  }
+  four_bit_dequantize(code, packed, absmax, first, out);
 }
 
 }  // namespace lorikeet

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/dynamic_map.h"
+#include "kernels/fp4.h"
 #include "kernels/nf4.h"
 #include "kernels/weight.h"
 #include "tests/kernels/op_support.h"
@@ -93,6 +94,30 @@ class TestNf4 : public QObject {
     nf4_dequantize(packed.data(), absmax.data(), 0, back);
     if (nf4_file().at(key + ".weight").dtype != "F32") return;  // rounded to the stored type there
     QCOMPARE(back, nf4_file().at(key + ".dequantised").floats());
+  }
+
+  void fp4_codes_and_values_equal_bitsandbytes_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"across_rows", "odd_count", "outliers", "f16", "bf16"})
+      QTest::newRow(name) << QString(name);
+  }
+  void fp4_codes_and_values_equal_bitsandbytes() {
+    QFETCH(QString, name);
+    const std::string key = name.toStdString();
+    const GoldenFile file = golden::read_tensors("bnb/fp4.safetensors");
+    QCOMPARE(std::vector<float>(fp4_code.begin(), fp4_code.end()), file.at("code").floats());
+    const std::vector<float> values = nf4_file().at(key + ".weight").floats();
+    const std::vector<std::uint8_t> want = bytes_of(file.at(key + ".packed"));
+    std::vector<std::uint8_t> packed(want.size(), 0xee);
+    std::vector<float> absmax(static_cast<std::size_t>(nf4_blocks(static_cast<std::int64_t>(values.size()))),
+                              -1.0f);
+    fp4_quantize(values, packed.data(), absmax.data());
+    QCOMPARE(absmax, file.at(key + ".absmax").floats());
+    QCOMPARE(packed, want);
+    std::vector<float> back(values.size());
+    fp4_dequantize(packed.data(), absmax.data(), 0, back);
+    if (nf4_file().at(key + ".weight").dtype == "F32")
+      QCOMPARE(back, file.at(key + ".dequantised").floats());
   }
 
   void nested_absmax_equals_bitsandbytes_data() { codes_and_absmax_equal_bitsandbytes_data(); }
