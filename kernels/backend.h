@@ -180,7 +180,9 @@ class Backend : public DeviceMemory {
   /// True when outputs (and their gradients) of linear layers with the same input should be columns of one buffer.
   virtual bool fuses_parts() const { return false; }
   /// Spare columns wanted behind each row of a linear layer's input and output gradient, `width` wide in all, for
-  /// branches of `ranks` in all: working room whose content does not matter. Rows may have more or none.
+  /// branches of `ranks` in all: working room whose content does not matter. Rows may have more or none: an x or dy
+  /// whose row_stride leaves columns behind it (behind the last one of parts that lie side by side) promises that those
+  /// may be written. Without room the operation works on a copy.
   virtual std::int64_t tail_columns(std::int64_t width, std::int64_t ranks) const;
   /// Micro-batches are best padded to a multiple of this many tokens.
   virtual std::int64_t token_multiple() const { return 1; }

@@ -24,7 +24,24 @@ constexpr std::int64_t nf4_nested_blocks(std::int64_t blocks) {
 }
 
 /// The 16 values of the code, ascending from -1 to 1.
-extern const std::array<float, 16> nf4_code;
+inline constexpr std::array<float, 16> nf4_code = {
+    -1.0f,
+    -0.6961928009986877f,
+    -0.5250730514526367f,
+    -0.39491748809814453f,
+    -0.28444138169288635f,
+    -0.18477343022823334f,
+    -0.09105003625154495f,
+    0.0f,
+    0.07958029955625534f,
+    0.16093020141124725f,
+    0.24611230194568634f,
+    0.33791524171829224f,
+    0.44070982933044434f,
+    0.5626170039176941f,
+    0.7229568362236023f,
+    1.0f,
+};
 
 /// Quantises `values`, which begin at a block edge: `packed` gets (n+1)/2 bytes (an odd end is padded with
 /// zero), `absmax` one value per block. An all-zero block gets absmax 0 and code 7 (zero). Values must be

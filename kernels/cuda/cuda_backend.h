@@ -133,13 +133,13 @@ class CudaBackend final : public Backend {
   int multiprocessors() const { return multiprocessors_; }
   Scratch& scratch() { return scratch_; }                ///< of the operation that runs
   Scratch& weight_scratch() { return weight_scratch_; }  ///< dequantised weights of a linear group
+  struct LinearState;  ///< cuBLASLt, chosen algorithms (linear_state.h)
+  LinearState& linear();
 
  private:
   struct Streams;         ///< streams, events, page-locked staging (streams.h)
   struct Recordings;      ///< repeat()'s graphs
-  struct LinearState;     ///< cuBLASLt, chosen algorithms
   struct OptimizerState;  ///< the device table of guarded_adamw's parts
-  LinearState& linear();
   OptimizerState& optimizer();
 
   DeviceInfo device_;
