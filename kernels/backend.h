@@ -26,12 +26,12 @@ struct DeviceInfo {
   std::string driver;            ///< version of the CUDA driver, for example "13.0"; empty on the CPU
 };
 
-/// Rows of one packed batch of T tokens: sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]).
+/// Rows of one packed batch of T tokens: sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]). The last ones may be empty.
 struct PackedRows {
   TensorView cu_seqlens;         ///< i32 [sequences + 1], on the device; first 0, last T
   TensorView positions;          ///< i32 [T]: position of each token in its own sequence
   std::int64_t sequences = 0;
-  std::int64_t longest = 0;      ///< longest sequence, in tokens
+  std::int64_t longest = 0;      ///< tokens: no sequence is longer
 };
 
 /// Shape of multi-head attention with grouped keys: kv head j serves query heads j*g ... j*g+g-1, g = heads/kv_heads.
