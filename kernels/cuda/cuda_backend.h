@@ -18,7 +18,9 @@ class Scratch {
   explicit Scratch(Backend& backend) : backend_(backend) {}
   /// At least `bytes` bytes, 256-byte aligned, uninitialised; what an earlier call returned is invalid after
   /// it.
+  /// Growing forgets all recordings, which name the old memory.
   void* get(std::int64_t bytes);
+  void release();  ///< gives the memory back
 
  private:
   Backend& backend_;
@@ -138,7 +140,7 @@ class CudaBackend final : public Backend {
 
  private:
   struct Streams;         ///< streams, events, page-locked staging (streams.h)
-  struct Recordings;      ///< repeat()'s graphs
+  struct Recordings;      ///< repeat()'s graphs (recordings.h)
   struct OptimizerState;  ///< the device table of guarded_adamw's parts
   OptimizerState& optimizer();
 
