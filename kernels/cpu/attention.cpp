@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Causal attention with grouped keys over packed rows: p = softmax(scale * q k^T) within each sequence, out =
-// p v. Backward: delta = rowsum(dout * out), dS = p * (dout v^T - delta), dq = scale * dS k, dk = scale *
-// dS^T q, dv = p^T dout (Dao et al. 2022, "FlashAttention"). Nothing of size T x T is kept: keys and queries
-// meet in tiles of 64. Operands are packed first; then the forward shares out (sequence, head, tile of
-// queries), the backward (sequence, head). The heads that share a kv head add to dk and dv in buffers of
-// their own, summed in order at the end, so the result is the same with any number of threads. Accumulates in
-// f32.
+// p v; with a soft cap the scores s = scale * q k^T become cap * tanh(s / cap) first. Backward: delta =
+// rowsum(dout * out), dS = p * (dout v^T - delta), dq = scale * dS k, dk = scale * dS^T q, dv = p^T dout (Dao
+// et al. 2022, "FlashAttention"). Nothing of size T x T is kept: keys and queries meet in tiles of 64.
+// Operands are packed first; then the forward shares out (sequence, head, tile of queries), the backward
+// (sequence, head). The heads that share a kv head add to dk and dv in buffers of their own, summed in order
+// at the end, so the result is the same with any number of threads. Accumulates in f32.
 #include <omp.h>
 
 #include <algorithm>
@@ -70,15 +70,9 @@ struct Batch {
 };
 
 simd::AttentionTile tile_at(const AttentionPlace& place, const AttentionShape& shape, void* workspace) {
-  return {place.first,
-          place.rows,
-          place.length,
-          shape.head_dim,
-          shape.window,
-          shape.scale,
-          shape.heads * shape.head_dim,
-          shape.heads,
-          workspace};
+  return {place.first,  place.rows,  place.length,   shape.head_dim,
+          shape.window, shape.scale, shape.soft_cap, shape.heads * shape.head_dim,
+          shape.heads,  workspace};
 }
 
 simd::AttentionKeys keys_at(const TensorView& k, const TensorView& v, const AttentionPlace& place,
@@ -146,7 +140,7 @@ void check_attention(const TensorView& q, const TensorView& k, const TensorView&
         "heads is no multiple of kv_heads");
   check(shape.head_dim > 0, operation, "head_dim is not positive");
   check(shape.window >= 0, operation, "window is negative");
-  check(shape.soft_cap == 0, operation, "a soft cap is not built");
+  check(shape.soft_cap >= 0 && std::isfinite(shape.soft_cap), operation, "the soft cap is not a number >= 0");
   check(shape.scale > 0 && std::isfinite(shape.scale), operation, "scale is not a positive number");
   check(q.shape.rank() == 2 && k.shape.rank() == 2, operation, "q is (T,q), k and v are (T,kv)");
   check_compute(q, operation, "q");

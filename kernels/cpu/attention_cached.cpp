@@ -87,11 +87,16 @@ void CpuBackend::attention_prompt(TensorView q, TensorView k_cache, TensorView v
     const std::int64_t stride = shape.heads * shape.head_dim;
     const std::int64_t at = first * stride + head * shape.head_dim;
     const std::int64_t packed = head / (shape.heads / shape.kv_heads) * head_units;
-    const simd::AttentionTile tile{position + first, std::min(attention_tile, q.shape[0] - first),
-                                   length,           shape.head_dim,
-                                   shape.window,     shape.scale,
-                                   stride,           0,
-                                   workspace()};
+    simd::AttentionTile tile{};
+    tile.first = position + first;
+    tile.rows = std::min(attention_tile, q.shape[0] - first);
+    tile.length = length;
+    tile.head_dim = shape.head_dim;
+    tile.window = shape.window;
+    tile.scale = shape.scale;
+    tile.soft_cap = shape.soft_cap;
+    tile.stride = stride;
+    tile.workspace = workspace();
     kernels.forward_tile[type](tile, element_at(q, at), s.keys + packed, s.values + packed,
                                element_at(out, at), nullptr);
   });
@@ -136,7 +141,7 @@ void CpuBackend::attention_cached(TensorView q, TensorView k_cache, TensorView v
     simd_.attention->cached_part[type](
         element_at(q, (query * shape.heads + kv_head * group) * width), group,
         {element_at(k_cache, at), element_at(v_cache, at), kv_stride, count, width}, shape.scale,
-        s.statistics + task * group * 2, s.sums + task * group * width);
+        shape.soft_cap, s.statistics + task * group * 2, s.sums + task * group * width);
   });
   for (std::int64_t i = 0; i < queries * shape.heads; ++i) {
     const std::int64_t query = i / shape.heads;

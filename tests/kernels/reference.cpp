@@ -98,18 +98,24 @@ Values rope(Values x, const Indices& positions, const Values& cosine, const Valu
 namespace {
 
 /// Probabilities of one query (row `query` of a sequence that starts at row `begin`) over keys 0 ... query; 0
-/// outside the window. Returns the logarithm of the denominator.
+/// outside the window. Returns the logarithm of the denominator; `scores`, when not null, gets the scores.
 double probabilities(const double* q, const Values& k, std::int64_t begin, std::int64_t query,
-                     std::int64_t kv_head, const AttentionSizes& s, Values& p) {
+                     std::int64_t kv_head, const AttentionSizes& s, Values& p, Values* scores = nullptr) {
+  if (scores != nullptr) scores->clear();
   p.assign(at(query + 1), 0.0);
   double largest = -INFINITY;
   const auto visible = [&](std::int64_t j) { return s.window == 0 || query - j < s.window; };
   for (std::int64_t j = 0; j <= query; ++j) {
-    if (!visible(j)) continue;
+    if (!visible(j)) {
+      if (scores != nullptr) scores->push_back(0);
+      continue;
+    }
     for (std::int64_t i = 0; i < s.head_dim; ++i) {
       p[at(j)] += q[i] * k[at(((begin + j) * s.kv_heads + kv_head) * s.head_dim + i)];
     }
     p[at(j)] *= s.scale;
+    if (s.soft_cap > 0) p[at(j)] = s.soft_cap * std::tanh(p[at(j)] / s.soft_cap);
+    if (scores != nullptr) scores->push_back(p[at(j)]);
     largest = std::max(largest, p[at(j)]);
   }
   double sum = 0;
@@ -151,13 +157,14 @@ AttentionGradients attention_backward(const Values& dout, const Values& q, const
   AttentionGradients g{Values(q.size(), 0.0), Values(k.size(), 0.0), Values(v.size(), 0.0)};
   Values p;
   Values dp;
+  Values scores;
   for (std::size_t row = 0; row + 1 < cu_seqlens.size(); ++row) {
     const std::int64_t begin = cu_seqlens[row];
     for (std::int64_t t = begin; t < cu_seqlens[row + 1]; ++t) {
       for (std::int64_t head = 0; head < s.heads; ++head) {
         const std::int64_t kv_head = head / (s.heads / s.kv_heads);
         const std::int64_t q_at = (t * s.heads + head) * s.head_dim;
-        probabilities(&q[at(q_at)], k, begin, t - begin, kv_head, s, p);
+        probabilities(&q[at(q_at)], k, begin, t - begin, kv_head, s, p, &scores);
         dp.assign(p.size(), 0.0);
         double mean = 0;
         for (std::size_t j = 0; j < p.size(); ++j) {
@@ -172,7 +179,9 @@ AttentionGradients attention_backward(const Values& dout, const Values& q, const
         for (std::size_t j = 0; j < p.size(); ++j) {
           const std::int64_t kv_at =
               ((begin + static_cast<std::int64_t>(j)) * s.kv_heads + kv_head) * s.head_dim;
-          const double ds = s.scale * p[j] * (dp[j] - mean);
+          // d/dx cap tanh(x / cap) = 1 - tanh^2.
+          const double slope = s.soft_cap > 0 ? 1 - scores[j] * scores[j] / (s.soft_cap * s.soft_cap) : 1;
+          const double ds = s.scale * slope * p[j] * (dp[j] - mean);
           for (std::int64_t i = 0; i < s.head_dim; ++i) {
             g.dq[at(q_at + i)] += ds * k[at(kv_at + i)];
             g.dk[at(kv_at + i)] += ds * q[at(q_at + i)];

@@ -33,6 +33,7 @@ Values rope(Values x, const Indices& positions, const Values& cosine, const Valu
 struct AttentionSizes {
   std::int64_t heads = 1, kv_heads = 1, head_dim = 1, window = 0;
   double scale = 1;
+  double soft_cap = 0;
 };
 struct Attention {
   Values out, lse;

@@ -19,10 +19,10 @@ AttentionLayout layout(std::int64_t head_dim) {
   return {UnitFor<T>::Type::per_unit, padded, round_up(forward > backward ? forward : backward, 64)};
 }
 
-/// p = scale * (scores of one query with all keys), four keys at a time; what is behind the last key counts
-/// for nothing.
+/// p = scale * (scores of one query with all keys), capped, four keys at a time; what is behind the last key
+/// counts for nothing.
 template <typename T>
-void cached_scores(const T* q, const AttentionKeys& from, float scale, float* p) {
+void cached_scores(const T* q, const AttentionKeys& from, float scale, float soft_cap, float* p) {
   for (std::int64_t j = 0; j < from.length; j += group) {
     const T* key[group];
     for (std::int64_t k = 0; k < group; ++k) {
@@ -37,6 +37,9 @@ void cached_scores(const T* q, const AttentionKeys& from, float scale, float* p)
     __builtin_memcpy(p + j, &scores, sizeof scores);
   }
   for (std::int64_t j = from.length; j < round_up(from.length, lanes); ++j) p[j] = minus_huge;
+  if (soft_cap > 0) {
+    for_each_vector(from.length, [&](auto i) { i.store(p, vec_tanh(i.load(p) / soft_cap) * soft_cap); });
+  }
 }
 
 /// sums = p v, four vectors of columns at a time, so that sums do not wait for each other.
@@ -61,9 +64,10 @@ void cached_values(const float* p, const AttentionKeys& from, float* sums) {
 }
 
 template <typename T>
-void cached_head(const T* q, const AttentionKeys& from, float scale, float* statistics, float* sums) {
+void cached_head(const T* q, const AttentionKeys& from, float scale, float soft_cap, float* statistics,
+                 float* sums) {
   alignas(64) float p[attention_cached_keys + lanes];
-  cached_scores(q, from, scale, p);
+  cached_scores(q, from, scale, soft_cap, p);
   Vec top = splat(minus_huge);
   for (std::int64_t j = 0; j < from.length; j += lanes) top = vec_max(top, load(p + j));
   statistics[0] = largest_of_lanes(top);
@@ -78,10 +82,10 @@ void cached_head(const T* q, const AttentionKeys& from, float scale, float* stat
 }
 
 template <typename T>
-void cached_part(const void* q, std::int64_t heads, const AttentionKeys& from, float scale, float* statistics,
-                 float* sums) {
+void cached_part(const void* q, std::int64_t heads, const AttentionKeys& from, float scale, float soft_cap,
+                 float* statistics, float* sums) {
   for (std::int64_t head = 0; head < heads; ++head) {
-    cached_head(static_cast<const T*>(q) + head * from.head_dim, from, scale, statistics + 2 * head,
+    cached_head(static_cast<const T*>(q) + head * from.head_dim, from, scale, soft_cap, statistics + 2 * head,
                 sums + head * from.head_dim);
   }
 }

@@ -5,7 +5,8 @@
 
 // Backward attention of one tile of queries. Everything is turned over, so that lanes are queries and the
 // products' left sides lie as they are needed: s^T = k q^T, p^T = exp(scale s^T - lse), dp^T = v dout^T, ds^T
-// = p^T (dp^T - delta), dv += p^T dout, dk += ds^T q, dq^T += k^T ds^T. Four keys at a time.
+// = p^T (dp^T - delta), dv += p^T dout, dk += ds^T q, dq^T += k^T ds^T. Four keys at a time. With a soft cap,
+// scale s^T becomes cap tanh(scale s^T / cap), and ds^T gets the factor 1 - tanh^2.
 namespace {
 
 struct BackwardBuffers {
@@ -78,10 +79,11 @@ LORIKEET_INLINE Span seeing_queries(const AttentionTile& t, std::int64_t key) {
 
 /// p^T and ds^T of four keys from the products in b.p and b.dp, over query vectors [from, to); zeros
 /// elsewhere in pairs.
-template <typename Unit>
+template <typename Unit, bool capped>
 LORIKEET_INLINE void soften_backward(const AttentionTile& t, const BackwardBuffers& b, std::int64_t key,
                                      std::int64_t from, std::int64_t to, float* pairs) {
-  const float scale = t.scale * log2_of_e;
+  const float scale = (capped ? t.soft_cap : t.scale) * log2_of_e;
+  const float narrowing = capped ? t.scale / t.soft_cap : 0;
   for (std::int64_t v = 0; v < tile / lanes; ++v) {
     Vec ds[group] = {};
     if (v >= from && v < to) {
@@ -89,9 +91,12 @@ LORIKEET_INLINE void soften_backward(const AttentionTile& t, const BackwardBuffe
       const Vec delta = load(b.delta + v * lanes);
       for (int r = 0; r < group; ++r) {
         const Span span = seeing_queries(t, key + r);
-        Vec p = vec_exp2(load(b.p + r * tile + v * lanes) * scale - lse);
+        Vec score = load(b.p + r * tile + v * lanes);
+        if (capped) score = vec_tanh(score * narrowing);
+        Vec p = vec_exp2(score * scale - lse);
         if (span.low > v * lanes || span.high < (v + 1) * lanes) p = inside(span, v * lanes) ? p : Vec{};
         ds[r] = p * (load(b.dp + r * tile + v * lanes) - delta);
+        if (capped) ds[r] *= 1.0f - score * score;
         Unit::store_row(b.p_units + (r * tile + v * lanes) / Unit::per_unit, p);
         Unit::store_row(b.ds_units + (r * tile + v * lanes) / Unit::per_unit, ds[r]);
       }
@@ -142,7 +147,12 @@ void backward_tile(const AttentionTile& t, const void* dout, const void* q, cons
         multiply<Unit, Mode::overwrite>(b.dp + from * lanes, tile, {value_rows + key * units, units, 1},
                                         b.dout_across + from * lanes, tile, sum_units, to - from);
       }
-      soften_backward<Unit>(t, b, key, from, to, b.ds_pairs + j / Unit::per_unit * tile);
+      float* ds_pairs = b.ds_pairs + j / Unit::per_unit * tile;
+      if (t.soft_cap > 0) {
+        soften_backward<Unit, true>(t, b, key, from, to, ds_pairs);
+      } else {
+        soften_backward<Unit, false>(t, b, key, from, to, ds_pairs);
+      }
       if (from >= to) continue;
       const std::int64_t skip = from * lanes / Unit::per_unit;
       const std::int64_t sum = (to - from) * lanes / Unit::per_unit;

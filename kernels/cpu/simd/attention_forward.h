@@ -49,6 +49,18 @@ struct ForwardBuffers {
   }
 };
 
+/// Scores of four queries (before the scale) become what the scale turns into cap * tanh(scale * s / cap).
+LORIKEET_INLINE void cap_scores(const AttentionTile& t, float* scores, std::int64_t vectors) {
+  const float narrowing = t.scale / t.soft_cap;
+  const float widening = t.soft_cap / t.scale;
+  for (int r = 0; r < group; ++r) {
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      float* at = scores + r * tile + v * lanes;
+      store(at, vec_tanh(load(at) * narrowing) * widening);
+    }
+  }
+}
+
 /// Softmax of four queries over one tile of keys: p from the scores, sums and maxima brought up to date;
 /// alpha is what the earlier part of each row shrinks by. Maxima are of the scores before the scale; exp
 /// becomes a power of two.
@@ -117,6 +129,7 @@ void forward_tile(const AttentionTile& t, const void* q, const float* keys, cons
       const std::int64_t vectors = (count + lanes - 1) / lanes;
       multiply<Unit, Mode::overwrite>(b.scores, tile, {b.queries + row * units, units, 1},
                                       keys + first_key * units, width, sum_units, vectors);
+      if (t.soft_cap > 0) cap_scores(t, b.scores, vectors);
       float alpha[group];
       const bool all = visible_keys(t, t.first + row, first_key).high >= tile &&
                        visible_keys(t, t.first + row + group - 1, first_key).low <= 0;

@@ -16,8 +16,8 @@ struct ElementKernels {
   void (*add[2])(void* to, const void* from, std::int64_t n);
   void (*swiglu[2])(const void* gate, const void* up, void* h, std::int64_t n);
   /// h may be null.
-  void (*glu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup,
-                             void* h, std::int64_t n);
+  void (*glu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup, void* h,
+                          std::int64_t n);
   /// --- Rows ---
   void (*rms_norm[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,
                       std::int64_t width, void* y, float* rstd);
@@ -96,6 +96,7 @@ struct AttentionTile {
   std::int64_t head_dim;
   std::int64_t window;  ///< 0 = none
   float scale;
+  float soft_cap;       ///< 0 = none
   std::int64_t stride;  ///< elements between queries, also of out, dout and dq
   std::int64_t lse_stride;
   void* workspace;  ///< 64-byte aligned
@@ -122,7 +123,7 @@ struct AttentionKernels {
   /// Chat: `heads` queries (head_dim apart) over keys [0, from.length), at most attention_cached_keys of
   /// them: statistics (largest, sum of exp) a head, and unscaled sums (heads, head_dim).
   void (*cached_part[2])(const void* q, std::int64_t heads, const AttentionKeys& from, float scale,
-                         float* statistics, float* sums);
+                         float soft_cap, float* statistics, float* sums);
 };
 constexpr std::int64_t attention_cached_keys = 256;
 

@@ -143,6 +143,21 @@ LORIKEET_INLINE Vec vec_exp2(Vec x) {
 }
 constexpr float log2_of_e = 1.44269504f;
 
+/// tanh(x) with a relative error below 2^-22: x + x^3 p(x^2) up to 0.625 (polynomial of degree 4, least
+/// largest relative error 5e-9), 1 - 2 / (exp(2 |x|) + 1) with x's sign beyond.
+LORIKEET_INLINE Vec vec_tanh(Vec x) {
+  const Vec size = from_bits(bits_of(x) & 0x7fffffffu);
+  const Vec square = x * x;
+  Vec p = splat(-5.67990076e-3f);
+  p = p * square + 2.06186529e-2f;
+  p = p * square + -5.37341610e-2f;
+  p = p * square + 1.33313850e-1f;
+  p = p * square + -3.33332807e-1f;
+  const Vec near = p * (square * x) + x;
+  const Vec far = 1.0f - 2.0f / (vec_exp(size + size) + 1.0f);
+  return size < splat(0.625f) ? near : from_bits(bits_of(far) | (bits_of(x) & 0x80000000u));
+}
+
 /// Where a loop stands: a whole vector, or what is left of one. Values past the end read as 0.
 struct Whole {
   std::int64_t at;
