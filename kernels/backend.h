@@ -315,4 +315,7 @@ struct DeviceReport {
 };
 DeviceReport list_devices();
 
+/// The device that make_backend takes for BackendOptions::device; the processor where that one is missing.
+const DeviceInfo& chosen_device(const DeviceReport& report, const std::string& device);
+
 }  // namespace lorikeet

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 
 #include "kernels/backend.h"
@@ -20,6 +21,12 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   }
   const int threads = options.threads > 0 ? options.threads : usable_cores();
   return std::make_unique<CpuBackend>(threads, options.memory_limit_bytes);
+}
+
+const DeviceInfo& chosen_device(const DeviceReport& report, const std::string& device) {
+  const auto is_gpu = [](const DeviceInfo& info) { return info.kind == "cuda"; };
+  const auto gpu = std::find_if(report.devices.begin(), report.devices.end(), is_gpu);
+  return device != "cpu" && gpu != report.devices.end() ? *gpu : report.devices.front();
 }
 
 DeviceReport list_devices() {

@@ -21,8 +21,9 @@ std::unique_ptr<Backend> make_backend_for(const Settings& settings) {
   BackendOptions options;
   options.device = settings.device;
   options.threads = static_cast<int>(settings.threads);
+  const DeviceReport report = list_devices();
   options.memory_limit_bytes =
-      resolved_memory_limit(settings, list_devices().devices.front().memory_free_bytes);
+      resolved_memory_limit(settings, chosen_device(report, settings.device).memory_free_bytes);
   return make_backend(options);
 }
 

@@ -183,10 +183,10 @@ void Run::load() {
 void Run::record_job() {
   const RunIdentity identity{base_id(job_.model_path, options_.library_home), data_.source.sha256,
                              data_.format->template_hash()};
-  const auto machine = describe_machine(backend_->device(), compute_);
+  const auto machine = describe_machine(backend_->device(), compute_, job_.settings);
   if (options_.resume) {
     require_unchanged(job_, identity, folder_.path());
-    if (!job_.machine.empty() && job_.machine != machine) {
+    if (!job_.machine.empty() && !same_machine(job_.machine, machine)) {
       append({{"type", "warning"},
               {"code", "machine_changed"},
               {"what",

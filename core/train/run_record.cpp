@@ -6,6 +6,11 @@
 #include "kernels/base/error.h"
 
 namespace lorikeet {
+namespace {
+
+constexpr const char* why_no_gpu = "cuda";  // in the record of the machine
+
+}  // namespace
 
 void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path) {
   const auto check = [&](const std::string& recorded, const std::string& found, const std::string& what) {
@@ -19,11 +24,24 @@ void require_unchanged(const Job& job, const RunIdentity& now, const std::string
   check(job.template_hash, now.template_hash, "The prompt template");
 }
 
-std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute) {
-  return {{"device", device.name},
-          {"instruction_set", device.instruction_set},
-          {"threads", std::to_string(device.threads)},
-          {"compute", to_string(compute)}};
+std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute,
+                                                                  const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> machine = {{"device", device.name},
+                                                              {"instruction_set", device.instruction_set},
+                                                              {"threads", std::to_string(device.threads)},
+                                                              {"compute", to_string(compute)}};
+  if (settings.device != "auto" || device.kind != "cpu") return machine;
+  std::string reason;
+  for (const std::string& note : list_devices().notes) reason += (reason.empty() ? "" : "; ") + note;
+  if (!reason.empty()) machine.emplace_back(why_no_gpu, reason);
+  return machine;
+}
+
+bool same_machine(std::vector<std::pair<std::string, std::string>> a,
+                  std::vector<std::pair<std::string, std::string>> b) {
+  for (auto* list : {&a, &b})
+    std::erase_if(*list, [](const auto& entry) { return entry.first == why_no_gpu; });
+  return a == b;
 }
 
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,

@@ -22,8 +22,13 @@ struct RunIdentity {
 /// recorded yet fit.
 void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path);
 
-/// Device, instruction set, threads and compute type, as job.json has them.
-std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute);
+/// Device, instruction set, threads and compute type, as job.json has them; where device auto took the
+/// processor, also why no GPU is used.
+std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute,
+                                                                  const Settings& settings);
+/// Whether two of these give the same numbers: the reason for not using a GPU does not count.
+bool same_machine(std::vector<std::pair<std::string, std::string>> a,
+                  std::vector<std::pair<std::string, std::string>> b);
 
 /// lorikeet.json of an adapter this run writes (design.md §10).
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,

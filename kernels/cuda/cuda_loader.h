@@ -9,7 +9,7 @@
 
 namespace lorikeet {
 
-/// CUDA devices that can be used, and why there are none.
+/// CUDA devices that can be used, the one a back end takes first, and why there are none.
 struct CudaReport {
   std::vector<DeviceInfo> devices;
   std::string reason;  ///< empty when there is a device

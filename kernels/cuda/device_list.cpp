@@ -124,7 +124,12 @@ int first_device() {
   if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
   (void)cudaGetLastError();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    if (compute_capability_of(ordinal) >= lowest_capability) return ordinal;
+    try {
+      require_served(describe_device(ordinal), compute_capability_of(ordinal));
+      return ordinal;
+    } catch (const Error&) {
+      // find_devices() below tells what is wrong with it
+    }
   }
   throw Error(ErrorCode::unsupported, find_devices().reason, "device cuda", "Use device cpu or auto");
 }

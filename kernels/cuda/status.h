@@ -5,6 +5,10 @@
 
 namespace lorikeet::cuda {
 
+/// True for an error that the device cannot recover from (lost, illegal address): every later call of the
+/// process fails.
+bool is_lost(cudaError_t status);
+
 /// Throws Error(out_of_memory) or Error(device) naming the call when `status` is an error. After an error
 /// that the device cannot recover from (lost, illegal address), every later call fails too: the engine
 /// process ends with it.

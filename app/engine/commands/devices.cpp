@@ -9,28 +9,36 @@
 namespace lorikeet {
 namespace {
 
+std::string line_of(const DeviceInfo& device) {
+  const bool is_gpu = device.kind == "cuda";
+  return fmt::format("{}: {}, {}, {} {}, {:.1f} of {:.1f} GB free, products in {}{}\n", device.kind,
+                     device.name, device.instruction_set, device.threads,
+                     is_gpu ? "multiprocessors" : "threads",
+                     static_cast<double>(device.memory_free_bytes) / 1e9,
+                     static_cast<double>(device.memory_total_bytes) / 1e9,
+                     device.has_bf16 ? "bf16" : (is_gpu ? "f16" : "f32"),
+                     is_gpu ? ", driver for CUDA " + device.driver : std::string());
+}
+
 int run_devices(const CommandContext& context) {
   const DeviceReport report = list_devices();
   if (context.json) {
     Json devices = Json::array();
     for (const auto& device : report.devices) {
-      devices.push_back({{"kind", device.kind},
-                         {"name", device.name},
-                         {"instruction_set", device.instruction_set},
-                         {"threads", device.threads},
-                         {"memory_total_bytes", device.memory_total_bytes},
-                         {"memory_free_bytes", device.memory_free_bytes},
-                         {"has_bf16", device.has_bf16}});
+      Json entry = {{"kind", device.kind},
+                    {"name", device.name},
+                    {"instruction_set", device.instruction_set},
+                    {"threads", device.threads},
+                    {"memory_total_bytes", device.memory_total_bytes},
+                    {"memory_free_bytes", device.memory_free_bytes},
+                    {"has_bf16", device.has_bf16}};
+      if (!device.driver.empty()) entry["driver"] = device.driver;
+      devices.push_back(std::move(entry));
     }
     print_json({{"devices", devices}, {"notes", report.notes}});
     return exit_done;
   }
-  for (const auto& device : report.devices) {
-    print_text(fmt::format(
-        "{}: {}, {}, {} threads, {:.1f} of {:.1f} GB free, products in {}\n", device.kind, device.name,
-        device.instruction_set, device.threads, static_cast<double>(device.memory_free_bytes) / 1e9,
-        static_cast<double>(device.memory_total_bytes) / 1e9, device.has_bf16 ? "bf16" : "f32"));
-  }
+  for (const auto& device : report.devices) print_text(line_of(device));
   for (const auto& note : report.notes) print_text(note + "\n");
   return exit_done;
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points of liblorikeet_cuda.so, the only symbols it shows.
+#include "kernels/cuda/plugin.h"
+
+#include <exception>
+
+#include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/device_list.h"
+
+namespace {
+
+/// Runs `work` and keeps what it throws in `error`.
+template <typename Work>
+auto guarded(lorikeet::PluginError* error, const Work& work) noexcept -> decltype(work()) {
+  try {
+    return work();
+  } catch (const lorikeet::Error& e) {
+    *error = {e.code(), e.message(), e.where(), e.hint()};
+  } catch (const std::exception& e) {
+    *error = {lorikeet::ErrorCode::device, e.what(), {}, {}};
+  }
+  return {};
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) std::uint64_t lorikeet_backend_abi() {
+  return lorikeet::plugin_abi();
+}
+
+__attribute__((visibility("default"))) bool lorikeet_list_devices(lorikeet::CudaReport* report,
+                                                                  lorikeet::PluginError* error) {
+  return guarded(error, [&] {
+    *report = lorikeet::cuda::find_devices();
+    return true;
+  });
+}
+
+__attribute__((visibility("default"))) lorikeet::Backend* lorikeet_make_backend(
+    const lorikeet::BackendOptions* options, lorikeet::PluginError* error) {
+  return guarded(error, [&]() -> lorikeet::Backend* {
+    return new lorikeet::cuda::CudaBackend(lorikeet::cuda::first_device(), options->memory_limit_bytes);
+  });
+}
+}
