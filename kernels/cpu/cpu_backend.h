@@ -28,7 +28,7 @@ class Scratch {
 /// The processor as a Backend. Every operation is in a file of its own beside this one; the inner loops are
 /// compiled once per instruction set and chosen here at construction. All operations run in one OpenMP team
 /// of `threads`.
-class CpuBackend final : public Backend {
+class CpuBackend : public Backend {
  public:
   /// `threads` >= 1; `memory_limit_bytes` 0 means none. Sets the OpenMP team size of the calling thread.
   CpuBackend(int threads, std::uint64_t memory_limit_bytes);
