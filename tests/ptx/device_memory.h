@@ -9,9 +9,9 @@
 
 namespace lorikeet::ptx {
 
-/// The memory of the emulated device: one reserved range of addresses, so a device pointer is a host pointer. Every
-/// allocation starts at a multiple of 256 bytes, is filled with 0xff, and has unmapped-looking guards of 512 bytes around
-/// it. One shadow byte per byte knows whether it has been written.
+/// The memory of the emulated device: one reserved range of addresses, so a device pointer is a host pointer.
+/// Every allocation starts at a multiple of 256 bytes, is filled with 0xff, and has unmapped-looking guards
+/// of 512 bytes around it. One shadow byte per byte knows whether it has been written.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t limit_bytes);
@@ -19,8 +19,9 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  void* allocate(std::size_t bytes);           ///< nullptr beyond the limit
-  bool release(void* data);                    ///< false when it is not the start of a live allocation
+  void* allocate(std::size_t bytes);  ///< nullptr beyond the limit
+  bool release(void* data);           ///< false when it is not the start of a live allocation
+  void release_all();
   std::size_t used_bytes() const { return used_; }
   std::size_t limit_bytes() const { return limit_; }
   void set_limit_bytes(std::size_t limit) { limit_ = limit; }
@@ -29,7 +30,8 @@ class DeviceMemory {
   std::string complaint(std::uint64_t address, std::size_t bytes) const;
   bool is_device(std::uint64_t address) const { return address - base_ < reserved_; }
 
-  /// The live allocation that holds `address`, or an empty range: kernels keep it to check the next access quickly.
+  /// The live allocation that holds `address`, or an empty range: kernels keep it to check the next access
+  /// quickly.
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
