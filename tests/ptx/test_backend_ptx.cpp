@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA back end on the interpreter, for tests of operations (test_backend) and for whole runs
+// (make_backend with device cuda). Linked as an object, before lorikeet_kernels, whose loader of the plug-in
+// is then not taken.
+#include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/cuda_loader.h"
+#include "kernels/cuda/device_list.h"
+#include "tests/kernels/op_support.h"
+
+namespace lorikeet {
+
+CudaReport list_cuda_devices() {
+  return cuda::find_devices();
+}
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {
+  return std::make_unique<cuda::CudaBackend>(cuda::first_device(), options.memory_limit_bytes);
+}
+
+namespace testing {
+
+std::unique_ptr<Backend> test_backend(int) {
+  return make_cuda_backend({});
+}
+
+}  // namespace testing
+}  // namespace lorikeet
