@@ -47,6 +47,10 @@ struct CodeTables {
   float map[256];   ///< of absmax codes, nested formats only
 };
 
+__device__ __forceinline__ bool is_four_bit_format(WeightFormat format) {
+  return format == WeightFormat::nf4 || format == WeightFormat::nf4_single || format == WeightFormat::fp4 ||
+         format == WeightFormat::fp4_single;
+}
 __device__ __forceinline__ bool is_nested_format(WeightFormat format) {
   return format == WeightFormat::nf4 || format == WeightFormat::fp4;
 }
@@ -75,6 +79,11 @@ __device__ __forceinline__ float low_value(std::uint32_t byte, float absmax, con
   return __fmul_rn(tables.code[byte & 15u], absmax);
 }
 
+/// A value of an int8 row, as bitsandbytes' int8_vectorwise_dequant.
+__device__ __forceinline__ float int8_value(std::int8_t value, float absmax) {
+  return __fmul_rn(__fmul_rn(static_cast<float>(value), absmax), 7.874015718698502e-3f);
+}
+
 /// One element of a weight of any format, (row,column) of a matrix of `width` columns.
 __device__ __forceinline__ float weight_value(const StoredWeight& weight, std::int64_t row, std::int64_t column,
                                               std::int64_t width, const CodeTables& tables) {
@@ -83,10 +92,8 @@ __device__ __forceinline__ float weight_value(const StoredWeight& weight, std::i
     case WeightFormat::f32: return static_cast<const float*>(weight.values)[at];
     case WeightFormat::bf16: return to_float(static_cast<const bf16*>(weight.values)[at]);
     case WeightFormat::f16: return to_float(static_cast<const f16*>(weight.values)[at]);
-    case WeightFormat::int8: {
-      const float scale = static_cast<const float*>(weight.absmax)[row];
-      return __fdiv_rn(__fmul_rn(static_cast<float>(static_cast<const std::int8_t*>(weight.values)[at]), scale), 127.0f);
-    }
+    case WeightFormat::int8:
+      return int8_value(static_cast<const std::int8_t*>(weight.values)[at], static_cast<const float*>(weight.absmax)[row]);
     default: {
       const std::uint8_t byte = static_cast<const std::uint8_t*>(weight.values)[at / 2];
       const float absmax = block_absmax(weight, at / nf4_block, tables);
