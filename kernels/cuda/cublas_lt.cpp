@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our rows are cuBLASLt's columns: d (M,N) row by row is D (N,M) column by column, so D = op(B) A with our b first.
+// Our rows are cuBLASLt's columns: d (M,N) row by row is D (N,M) column by column, so D = op(B) A with our b
+// first.
 #include "kernels/cuda/cublas_lt.h"
 
 #include <dlfcn.h>
@@ -162,11 +163,9 @@ std::unique_ptr<CublasLt::Plan> CublasLt::make_plan(CudaBackend& backend, const 
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(key[13]));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(key[14]));
   int count = 0;
-  const cublasStatus_t status =
-      f.get_heuristic(handle_, description, plan->a.get(), plan->b.get(), plan->c.get(), plan->d.get(), made,
-                      1, &plan->chosen, &count);
-  plan->found =
-      status == CUBLAS_STATUS_SUCCESS && count > 0 && plan->chosen.state == CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t status = f.get_heuristic(handle_, description, plan->a.get(), plan->b.get(),
+                                                plan->c.get(), plan->d.get(), made, 1, &plan->chosen, &count);
+  plan->found = status == CUBLAS_STATUS_SUCCESS && count > 0 && plan->chosen.state == CUBLAS_STATUS_SUCCESS;
   return plan;
 }
 

@@ -15,8 +15,8 @@
 
 namespace lorikeet::cuda {
 
-/// Products by NVIDIA's cuBLASLt, which is opened at run time from cublas_lt_candidates(). The algorithm of a shape
-/// is asked for once and kept; sums never depend on the order in which blocks finish.
+/// Products by NVIDIA's cuBLASLt, which is opened at run time from cublas_lt_candidates(). The algorithm of a
+/// shape is asked for once and kept; sums never depend on the order in which blocks finish.
 class CublasLt {
  public:
   /// The functions of the library that are used, by their prototypes in its header.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where NVIDIA's cuBLASLt may lie: beside the program, in the CUDA toolkit, in the system's folders, in Python's packages.
-// Absolute paths only, so that no library from the working folder or an environment's search path is ever loaded.
+// Where NVIDIA's cuBLASLt may lie: beside the program, in the CUDA toolkit, in the system's folders, in
+// Python's packages. Absolute paths only, so that no library from the working folder or an environment's
+// search path is ever loaded.
 #include "kernels/cuda/cublas_lt_candidates.h"
 
 #include <dlfcn.h>

@@ -24,8 +24,8 @@ struct DequantizeTask {
 void dequantize(CudaBackend& backend, std::span<const DequantizeTask> tasks);
 
 /// Part of a matrix that is made of an f32 factor: zero but for columns [first, first + count), where
-/// to(i,first+j) = scale * from[i * row_step + j * column_step], rounded. With `remainder` it is what rounding
-/// the values themselves leaves: v - rounded(v).
+/// to(i,first+j) = scale * from[i * row_step + j * column_step], rounded. With `remainder` it is what
+/// rounding the values themselves leaves: v - rounded(v).
 struct FactorTask {
   TensorView to;
   const float* from = nullptr;
