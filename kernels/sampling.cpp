@@ -4,7 +4,9 @@
 #include "kernels/sampling.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <unordered_set>
 #include <vector>
 
@@ -29,8 +31,14 @@ void apply_penalty(std::span<float> logits, std::span<const std::int32_t> recent
   }
 }
 
+/// A logit that is no number ranks with the least likely.
+float rank_of(float logit) {
+  return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit;
+}
+
 bool more_likely(const Candidate& one, const Candidate& other) {
-  return one.logit != other.logit ? one.logit > other.logit : one.id < other.id;
+  const float left = rank_of(one.logit), right = rank_of(other.logit);
+  return left != right ? left > right : one.id < other.id;
 }
 
 /// Number of leading candidates that top-p and min-p leave; at least one. Weights are relative to the first.
@@ -49,6 +57,18 @@ std::size_t surviving(const std::vector<double>& weights, double total, const Sa
 }
 
 }  // namespace
+
+double sampling_weight(double x) {
+  constexpr WeightNumbers numbers;
+  if (!(x > numbers.lowest)) return 0;
+  const double n = std::nearbyint(x * numbers.log2_e);
+  const double r = (x - n * numbers.ln2_high) - n * numbers.ln2_low;
+  double value = numbers.factors[13];
+  for (int i = 12; i >= 0; --i) value = value * r + numbers.factors[i];
+  const auto power = static_cast<std::int64_t>(n);
+  const auto two_to = [](std::int64_t k) { return std::bit_cast<double>((k + 1023) << 52); };
+  return power > -1000 ? value * two_to(power) : value * two_to(power + 600) * two_to(-600);
+}
 
 std::int32_t draw_token(std::span<float> logits, std::span<const std::int32_t> recent,
                         const SamplingRule& rule, double uniform) {
@@ -69,7 +89,7 @@ std::int32_t draw_token(std::span<float> logits, std::span<const std::int32_t> r
   double total = 0;
   for (const auto& candidate : candidates) {
     weights.push_back(
-        std::exp((static_cast<double>(candidate.logit) - candidates[0].logit) / rule.temperature));
+        sampling_weight((static_cast<double>(candidate.logit) - candidates[0].logit) / rule.temperature));
     total += weights.back();
   }
   const std::size_t count = surviving(weights, total, rule);

@@ -20,9 +20,6 @@ void CudaBackend::layer_norm_backward(TensorView, TensorView, TensorView, Tensor
                                       Write) {
   refuse("layer_norm_backward");
 }
-void CudaBackend::sample(TensorView, TensorView, const SamplingRule&, double, TensorView) {
-  refuse("sample");
-}
 void CudaBackend::sum_of_squares(TensorView, TensorView) {
   refuse("sum_of_squares");
 }
