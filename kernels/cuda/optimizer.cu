@@ -87,9 +87,9 @@ __global__ void decide_kernel(const double* partial, std::int64_t chunks, const 
 }
 
 /// All tasks of all parts; part i's first task is parts[i].first_task.
-__global__ void update_parts_kernel(const DevicePart* parts, int count, std::int64_t tasks, float* parameters,
-                                    const float* gradients, const DynamicMaps* maps,
-                                    const AdamNumbers* numbers_from) {
+__global__ void __launch_bounds__(threads, 2)
+    update_parts_kernel(const DevicePart* parts, int count, std::int64_t tasks, float* parameters,
+                        const float* gradients, const DynamicMaps* maps, const AdamNumbers* numbers_from) {
   __shared__ DynamicMaps shared_maps;
   load_maps(maps, shared_maps);
   const AdamNumbers numbers = *numbers_from;
@@ -107,8 +107,9 @@ __global__ void update_parts_kernel(const DevicePart* parts, int count, std::int
 }
 
 /// One part alone.
-__global__ void update_part_kernel(DevicePart part, std::int64_t tasks, float* parameter,
-                                   const float* gradient, const DynamicMaps* maps, AdamNumbers numbers) {
+__global__ void __launch_bounds__(threads, 2)
+    update_part_kernel(DevicePart part, std::int64_t tasks, float* parameter, const float* gradient,
+                       const DynamicMaps* maps, AdamNumbers numbers) {
   __shared__ DynamicMaps shared_maps;
   if (part.is_8bit) load_maps(maps, shared_maps);
   for (std::int64_t task = blockIdx.x; task < tasks; task += gridDim.x)

@@ -20,7 +20,7 @@ std::string without_namespaces(const std::string& name) {
       continue;
     }
     out += name[i];
-    if (name[i] == '<' || name[i] == ',' || name[i] == ' ') word = out.size();
+    if (name[i] == '<' || name[i] == ',' || name[i] == ' ' || name[i] == '(') word = out.size();
   }
   return out;
 }

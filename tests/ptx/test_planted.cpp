@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bugs planted on purpose (planted/): the right form passes, the planted one is caught, and how is part of
+// the table.
+#include <QtTest>
+#include <vector>
+
+#include "tests/ptx/control.h"
+#include "tests/ptx/planted/planted.h"
+
+using namespace lorikeet;
+
+namespace {
+
+std::vector<planted::Case> all_cases() {
+  std::vector<planted::Case> all;
+  for (const auto& cases : {planted::shared_memory_cases(), planted::global_memory_cases(),
+                            planted::tensor_core_cases(), planted::stream_cases()}) {
+    all.insert(all.end(), cases.begin(), cases.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+class TestPlanted : public QObject {
+  Q_OBJECT
+ private slots:
+  void there_are_fifteen_kinds_and_more() { QVERIFY(all_cases().size() >= 15); }
+
+  void a_planted_bug_is_caught_data() {
+    QTest::addColumn<planted::Case>("bug");
+    for (const planted::Case& bug : all_cases()) QTest::newRow(bug.name.c_str()) << bug;
+  }
+  void a_planted_bug_is_caught() {
+    QFETCH(planted::Case, bug);
+    constexpr std::uint64_t seeds = 12;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      ptx::restart();
+      ptx::set_seed(seed);
+      const bool right = bug.run(false);
+      const std::string complaint = ptx::complaint();
+      QVERIFY2(right, ("the right form, seed " + std::to_string(seed) + ": " + complaint).c_str());
+    }
+    if (ptx::architecture() < bug.oldest_architecture) QSKIP("no bug on this architecture");
+    int caught = 0;
+    std::string how;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      ptx::restart();
+      ptx::set_seed(seed);
+      if (bug.run(true)) continue;
+      ++caught;
+      const std::string complaint = ptx::complaint();
+      how = complaint.empty() ? "wrong result" : complaint;
+    }
+    ptx::restart();
+    qInfo("caught with %d of %d seeds: %s", caught, int{seeds}, how.c_str());
+    QVERIFY2(caught > 0, "the planted bug was not caught");
+    QVERIFY2(how.find(bug.caught_by) != std::string::npos, how.c_str());
+  }
+};
+
+QTEST_GUILESS_MAIN(TestPlanted)
+#include "test_planted.moc"
