@@ -2255,6 +2255,10 @@ Each one is kept here with the data, settings and run it came from.</source>
         <translation>CUDA ব্যবহৃত হচ্ছে</translation>
     </message>
     <message>
+        <source>driver for CUDA %1</source>
+        <translation>CUDA %1-এর ড্রাইভার</translation>
+    </message>
+    <message>
         <source>The processor is used</source>
         <translation>প্রসেসর ব্যবহৃত হচ্ছে</translation>
     </message>

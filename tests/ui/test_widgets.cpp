@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QLabel>
 #include <QtTest>
 
+#include "ui/engine/device_monitor.h"
 #include "ui/engine/run_launcher.h"
+#include "ui/home/machine_card.h"
 #include "ui/runs/word_diff.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/choice.h"
@@ -282,6 +285,43 @@ class TestWidgets : public QObject {
     QDir().mkpath(first);
     QCOMPARE(RunLauncher::freeRunFolder(folder.path(), QStringLiteral("Bike shop: Ünï · 15")), first + "-2");
     QCOMPARE(RunLauncher::freeRunFolder(folder.path(), QStringLiteral("../..")), folder.path() + "/run");
+  }
+
+  void the_machine_card_says_what_the_engine_found_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::addColumn<QString>("shown");
+    const QByteArray cpu =
+        R"({"kind":"cpu","name":"P","threads":2,"memory_total_bytes":9e9,"memory_free_bytes":8e9})";
+    QTest::newRow("no GPU") << QByteArray("{\"devices\":[" + cpu +
+                                          "],\"notes\":[\"CUDA is not used: no driver\"]}")
+                            << "CUDA is not used: no driver. Training works, more slowly than on a GPU.";
+    const QByteArray gpu =
+        R"({"kind":"cuda","name":"RTX","instruction_set":"compute 8.6","driver":"13.0","has_bf16":true,)"
+        R"("memory_total_bytes":6e9,"memory_free_bytes":5e9})";
+    QTest::newRow("a GPU") << QByteArray("{\"devices\":[" + cpu + "," + gpu +
+                                         "],\"notes\":[\"cuBLASLt is missing\"]}")
+                           << "RTX, compute 8.6, driver for CUDA 13.0. cuBLASLt is missing";
+  }
+  void the_machine_card_says_what_the_engine_found() {
+    QFETCH(QByteArray, answer);
+    QFETCH(QString, shown);
+    QTemporaryDir folder;
+    QFile engine(folder.path() + "/engine");
+    QVERIFY(engine.open(QIODevice::WriteOnly));
+    engine.write("#!/bin/sh\necho '" + answer + "'\n");
+    engine.close();
+    engine.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    DeviceMonitor monitor(engine.fileName(), folder.path());
+    MachineCard card(&monitor);
+    monitor.refresh();
+    QTRY_VERIFY(monitor.machine().known);
+    bool found = false;
+    for (const QLabel* label : card.findChildren<QLabel*>()) found = found || label->text() == shown;
+    QVERIFY(found);
+    const bool gpu = monitor.machine().usesGpu;
+    QCOMPARE(monitor.machine().freeMemory("auto"), std::uint64_t(gpu ? 5'000'000'000 : 8'000'000'000));
+    QCOMPARE(monitor.machine().freeMemory("cpu"), std::uint64_t{8'000'000'000});
+    QCOMPARE(monitor.machine().compute("auto"), QString(gpu ? "bf16" : "f32"));
   }
 
  private:

@@ -85,18 +85,19 @@ MachineInfo DeviceMonitor::parse(const QJsonObject& json) {
   machine.why = notes.join(QLatin1Char(' '));
   for (const QJsonValue& value : json.value(QLatin1String("devices")).toArray()) {
     const QJsonObject device = value.toObject();
-    const QString compute =
-        device.value(QLatin1String("has_bf16")).toBool() ? QStringLiteral("bf16") : QStringLiteral("f32");
+    const bool hasBf16 = device.value(QLatin1String("has_bf16")).toBool();
     if (textOf(device, "kind") == QLatin1String("cpu")) {
       machine.processor = textOf(device, "name");
       machine.instructions = textOf(device, "instruction_set");
       machine.threads = device.value(QLatin1String("threads")).toInt();
       machine.memoryTotal = bytesOf(device, "memory_total_bytes");
       machine.memoryFree = bytesOf(device, "memory_free_bytes");
-      if (!machine.usesGpu) machine.compute = compute;
-    } else {
+      machine.processorCompute = hasBf16 ? QStringLiteral("bf16") : QStringLiteral("f32");
+    } else if (!machine.usesGpu) {  // the first one is the one the engine takes
       machine.usesGpu = true;
-      machine.compute = compute;
+      machine.gpuCompute = hasBf16 ? QStringLiteral("bf16") : QStringLiteral("f16");
+      machine.gpuLevel = textOf(device, "instruction_set");
+      machine.driver = textOf(device, "driver");
       machine.gpuName = textOf(device, "name");
       machine.gpuTotal = bytesOf(device, "memory_total_bytes");
       machine.gpuFree = bytesOf(device, "memory_free_bytes");

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QString>
 #include <cstdint>
+#include <string>
 
 class QJsonObject;
 class QTimer;
@@ -17,17 +18,27 @@ struct MachineInfo {
   bool known = false;
   bool usesGpu = false;
   QString gpuName;
-  QString why;  ///< what the engine notes, for example why no GPU is used
+  QString gpuLevel;  ///< for example "compute 8.6"
+  QString driver;    ///< CUDA version the driver is for, for example "13.0"
+  QString why;       ///< what the engine notes, for example why no GPU is used
   QString processor;
-  QString instructions;                     ///< for example "avx512-bf16"
-  QString compute = QStringLiteral("f32");  ///< number type of the products on the device that is used
+  QString instructions;                              ///< for example "avx512-bf16"
+  QString processorCompute = QStringLiteral("f32");  ///< number type of the products by compute auto
+  QString gpuCompute = QStringLiteral("f16");
   int threads = 0;
   std::uint64_t memoryTotal = 0, memoryFree = 0;  ///< RAM
   std::uint64_t gpuTotal = 0, gpuFree = 0;
   std::uint64_t diskTotal = 0, diskFree = 0;  ///< of the home folder
   QString problem;                            ///< set when the engine did not answer
 
-  std::uint64_t freeMemory() const { return usesGpu ? gpuFree : memoryFree; }
+  /// Of the device that the setting `device` takes.
+  std::uint64_t freeMemory(const std::string& device) const {
+    return takesGpu(device) ? gpuFree : memoryFree;
+  }
+  const QString& compute(const std::string& device) const {
+    return takesGpu(device) ? gpuCompute : processorCompute;
+  }
+  bool takesGpu(const std::string& device) const { return usesGpu && device != "cpu"; }
 };
 
 /// Asks the engine for the machine now and then; never waits.

@@ -222,9 +222,9 @@ void MainWindow::updateStatus() {
   const MachineInfo& machine = m_context.devices->machine();
   if (machine.known) {
     m_deviceItem->setText(machine.usesGpu
-                              ? QStringLiteral("CUDA · %1 · %2").arg(machine.gpuName, machine.compute)
+                              ? QStringLiteral("CUDA · %1 · %2").arg(machine.gpuName, machine.gpuCompute)
                               : tr("Processor · %n thread(s)", nullptr, machine.threads) +
-                                    QStringLiteral(" · ") + machine.compute);
+                                    QStringLiteral(" · ") + machine.processorCompute);
     const auto used = [](std::uint64_t total, std::uint64_t free) {
       return tr("%1 of %2")
           .arg(numberText(static_cast<double>(total - std::min(total, free)) / 1e9, 1),

@@ -77,8 +77,13 @@ void MachineCard::update() {
     m_icon->setIcon(machine.usesGpu ? QStringLiteral("success") : QStringLiteral("info"),
                     machine.usesGpu ? &Palette::success : &Palette::accentText);
     m_sentence->setText(machine.usesGpu ? tr("CUDA is used") : tr("The processor is used"));
-    QString why = machine.usesGpu ? machine.gpuName : machine.why;
-    if (!machine.usesGpu) {
+    QString why = machine.why;
+    if (machine.usesGpu) {
+      why = machine.gpuName + QStringLiteral(", ") + machine.gpuLevel;
+      if (!machine.driver.isEmpty())
+        why += QStringLiteral(", ") + tr("driver for CUDA %1").arg(machine.driver);
+      if (!machine.why.isEmpty()) why += QStringLiteral(". ") + machine.why;
+    } else {
       if (!why.isEmpty() && !why.endsWith(QLatin1Char('.'))) why += QLatin1Char('.');
       why += (why.isEmpty() ? QString() : QStringLiteral(" ")) +
              tr("Training works, more slowly than on a GPU.");

@@ -94,7 +94,7 @@ ModelsModel::Fit ModelsModel::fitOf(const ListedModel& model) const {
   try {
     Settings one = settings;
     one.batch_size = 1;
-    const bool wide = m_wizard->context().devices->machine().compute == QLatin1String("f32");
+    const bool wide = m_wizard->context().devices->machine().compute(settings.device) == QLatin1String("f32");
     const Plan plan = make_plan(*model.spec, shape, one, limit, wide ? 4 : 2);
     const double spare = static_cast<double>(limit) - static_cast<double>(plan.memory.total());
     if (spare < 0) {

@@ -33,8 +33,8 @@ bool changesRows(const Settings& a, const Settings& b) {
 }
 
 int computeBytes(const Settings& settings, const MachineInfo& machine) {
-  const QString compute =
-      settings.compute == "auto" ? machine.compute : QString::fromStdString(settings.compute);
+  const QString compute = settings.compute == "auto" ? machine.compute(settings.device)
+                                                     : QString::fromStdString(settings.compute);
   return compute == QLatin1String("f32") ? 4 : 2;
 }
 
@@ -264,7 +264,7 @@ void WizardModel::prepare() {
 }
 
 std::uint64_t WizardModel::memoryLimit() const {
-  const std::uint64_t free = m_context.devices->machine().freeMemory();
+  const std::uint64_t free = m_context.devices->machine().freeMemory(state().settings.device);
   return free > 0 || state().settings.memory_limit_bytes > 0 ? resolved_memory_limit(state().settings, free)
                                                              : 0;
 }
@@ -276,7 +276,8 @@ std::optional<Plan> WizardModel::planWith(const Settings& settings) const {
   if (state().prepared) shape = state().prepared->shape;
   try {
     return make_plan(state().base->spec, shape, settings,
-                     resolved_memory_limit(settings, machine.freeMemory()), computeBytes(settings, machine));
+                     resolved_memory_limit(settings, machine.freeMemory(settings.device)),
+                     computeBytes(settings, machine));
   } catch (const Error&) {
     return std::nullopt;  // a setting the model does not have; its field says so
   }
