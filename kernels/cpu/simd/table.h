@@ -18,11 +18,27 @@ struct ElementKernels {
   /// h may be null.
   void (*glu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup, void* h,
                           std::int64_t n);
+  /// The same with GELU's tanh form, and that function alone.
+  void (*geglu[2])(const void* gate, const void* up, void* h, std::int64_t n);
+  void (*geglu_backward[2])(const void* dh, const void* gate, const void* up, void* dgate, void* dup,
+                               void* h, std::int64_t n);
+  void (*gelu[2])(const void* x, void* y, std::int64_t n);
+  void (*gelu_backward[2])(const void* dy, const void* x, void* dx, std::int64_t n);
   /// --- Rows ---
   void (*rms_norm[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,
                       std::int64_t width, void* y, float* rstd);
   void (*rms_norm_backward[2])(const void* dy, const void* x, const float* weight, const float* rstd,
                                std::int64_t rows, std::int64_t width, void* dx, bool accumulate);
+  /// The same with 1 + weight, not rounding before the product.
+  void (*rms_norm_plus[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,
+                           std::int64_t width, void* y, float* rstd);
+  void (*rms_norm_plus_backward[2])(const void* dy, const void* x, const float* weight, const float* rstd,
+                                    std::int64_t rows, std::int64_t width, void* dx, bool accumulate);
+  void (*layer_norm[2])(const void* x, const float* weight, const float* bias, float epsilon,
+                        std::int64_t rows, std::int64_t width, void* y, float* mean, float* rstd);
+  void (*layer_norm_backward[2])(const void* dy, const void* x, const float* weight, const float* mean,
+                                 const float* rstd, std::int64_t rows, std::int64_t width, void* dx,
+                                 bool accumulate);
   /// One token: x (heads, head_dim); sign is 1, or -1 for the inverse.
   void (*rope[2])(void* x, const float* cosine, const float* sine, std::int64_t heads, std::int64_t head_dim,
                   std::int64_t half, float sign);

@@ -169,6 +169,8 @@ struct Whole {
   LORIKEET_INLINE void store(T* to, Vec x) const {
     ::store(to + at, x);
   }
+  /// x with zeros past the end.
+  LORIKEET_INLINE Vec keep(Vec x) const { return x; }
 };
 struct Part {
   std::int64_t at;
@@ -184,6 +186,9 @@ struct Part {
     T piece[lanes];
     ::store(piece, x);
     for (std::int64_t i = 0; i < left; ++i) to[at + i] = piece[i];
+  }
+  LORIKEET_INLINE Vec keep(Vec x) const {
+    return lane_numbers() < static_cast<std::int32_t>(left) ? x : Vec{};
   }
 };
 
