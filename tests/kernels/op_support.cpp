@@ -133,9 +133,39 @@ Values read_back(Backend& backend, const TensorView& view) {
   return from_bytes(read_bytes(backend, view), view.dtype);
 }
 
+WideTensor make_wide(Backend& backend, Shape shape, DType dtype, const Values& values, std::int64_t before,
+                     std::int64_t after) {
+  const std::int64_t width = shape.elements() / shape[0];
+  const std::int64_t stride = before + width + after;
+  Values all(static_cast<std::size_t>(shape[0] * stride), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t row = 0; row < shape[0]; ++row)
+    std::copy_n(values.begin() + row * width, width, all.begin() + row * stride + before);
+  WideTensor wide{make_tensor(backend, {shape[0], stride}, dtype, all), {}};
+  wide.view = wide.buffer.view().column_range(before, width).reshaped(shape);
+  return wide;
+}
+
+Values read_wide(Backend& backend, const WideTensor& wide) {
+  const Values all = read_back(backend, wide.buffer);
+  const std::int64_t stride = wide.buffer.view().columns();
+  const std::int64_t width = wide.view.columns();
+  const std::int64_t before = (wide.view.as<char>() - wide.buffer.view().as<char>()) /
+                              static_cast<std::int64_t>(size_of(wide.view.dtype));
+  Values values;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int64_t column = static_cast<std::int64_t>(i) % stride - before;
+    if (column >= 0 && column < width)
+      values.push_back(all[i]);
+    else if (!std::isnan(all[i]))
+      throw Error(ErrorCode::numeric, "A gap between rows was written");
+  }
+  return values;
+}
+
 Tolerance tolerance_for(DType dtype, std::int64_t terms) {
   const double rounding = 0x1p-23 * std::sqrt(static_cast<double>(std::max<std::int64_t>(terms, 1)));
   if (dtype == DType::f32) return {1e-6, 2e-6, 4 * rounding};
+  if (dtype == DType::f16) return {1e-6, 0x1p-11, 0x1p-12 + 4 * rounding};
   return {1e-6, 0x1p-8, 0x1p-9 + 4 * rounding};
 }
 
@@ -212,6 +242,15 @@ std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Val
       },
       complaint);
   return outputs;
+}
+
+std::vector<DType> compute_types() {
+  const auto backend = test_backend(1);
+  std::vector<DType> types;
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    if (backend->supports(type)) types.push_back(type);
+  }
+  return types;
 }
 
 bool throws(const std::function<void()>& call, ErrorCode code) {

@@ -33,11 +33,23 @@ Tensor make_poisoned(Backend& backend, Shape shape, DType dtype);
 Values read_back(Backend& backend, const TensorView& view);
 std::vector<std::uint8_t> read_bytes(Backend& backend, const TensorView& view);
 
+/// A matrix whose rows are columns of a wider buffer, as back ends with fuses_parts() take them. The gaps
+/// hold NaN.
+struct WideTensor {
+  Tensor buffer;
+  TensorView view;
+};
+/// `before` and `after` columns of gap in each row.
+WideTensor make_wide(Backend& backend, Shape shape, DType dtype, const Values& values, std::int64_t before,
+                     std::int64_t after);
+/// The values of the view; throws when something was written into a gap.
+Values read_wide(Backend& backend, const WideTensor& wide);
+
 /// How far `got` may be from `want`: |got - want| <= absolute + relative * |want| + scaled * max|want|.
 struct Tolerance {
   double absolute = 0, relative = 0, scaled = 0;
 };
-/// Tolerances of an operation whose inner sums have `terms` terms, in f32 or stored as bf16.
+/// Tolerances of an operation whose inner sums have `terms` terms, in f32 or stored as bf16 or f16.
 Tolerance tolerance_for(DType dtype, std::int64_t terms);
 /// Empty when all elements are near enough and finite, else a sentence naming the worst one.
 std::string difference(const Values& got, const Values& want, const Tolerance& tolerance);
@@ -57,6 +69,9 @@ std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Val
 /// the interpreter (tests/ptx) or on a GPU (tests/gpu), which take no notice of the number. Which one is
 /// decided by what is linked.
 std::unique_ptr<Backend> test_backend(int threads);
+
+/// f32, bf16 and f16, as far as the back end under test computes in them.
+std::vector<DType> compute_types();
 
 /// True when `call` throws Error with this code.
 bool throws(const std::function<void()>& call, ErrorCode code);

@@ -77,6 +77,41 @@ Values rms_norm_backward(const Values& dy, const Values& x, const Values& weight
   return dx;
 }
 
+LayerNorm layer_norm_forward(const Values& x, const Values& weight, const Values& bias, double epsilon) {
+  const std::size_t width = weight.size();
+  const std::size_t rows = x.size() / width;
+  LayerNorm norm{Values(x.size()), Values(rows), Values(rows)};
+  for (std::size_t t = 0; t < rows; ++t) {
+    const double* from = &x[t * width];
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < width; ++i) sum += from[i];
+    norm.mean[t] = sum / static_cast<double>(width);
+    for (std::size_t i = 0; i < width; ++i) squares += (from[i] - norm.mean[t]) * (from[i] - norm.mean[t]);
+    norm.rstd[t] = 1 / std::sqrt(squares / static_cast<double>(width) + epsilon);
+    for (std::size_t i = 0; i < width; ++i)
+      norm.y[t * width + i] = (from[i] - norm.mean[t]) * norm.rstd[t] * weight[i] + bias[i];
+  }
+  return norm;
+}
+
+Values layer_norm_backward(const Values& dy, const Values& x, const Values& weight, double epsilon) {
+  const std::size_t width = weight.size();
+  const LayerNorm norm = layer_norm_forward(x, weight, Values(width, 0.0), epsilon);
+  Values dx(x.size());
+  for (std::size_t t = 0; t < norm.rstd.size(); ++t) {
+    const auto g = [&](std::size_t i) { return dy[t * width + i] * weight[i]; };
+    const auto n = [&](std::size_t i) { return (x[t * width + i] - norm.mean[t]) * norm.rstd[t]; };
+    double mean_g = 0, mean_gn = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      mean_g += g(i) / static_cast<double>(width);
+      mean_gn += g(i) * n(i) / static_cast<double>(width);
+    }
+    for (std::size_t i = 0; i < width; ++i)
+      dx[t * width + i] = norm.rstd[t] * (g(i) - mean_g - n(i) * mean_gn);
+  }
+  return dx;
+}
+
 Values rope(Values x, const Indices& positions, const Values& cosine, const Values& sine, std::int64_t heads,
             std::int64_t head_dim, std::int64_t half, bool inverse) {
   for (std::size_t t = 0; t < positions.size(); ++t) {
@@ -207,20 +242,50 @@ Values attention_cached(const Values& q, const Values& k_cache, const Values& v_
   return Values(out.begin() + position * q_row, out.end());
 }
 
-Values glu_forward(const Values& gate, const Values& up) {
+namespace {
+
+/// A function's value and derivative.
+struct Slope {
+  double value, slope;
+};
+Slope silu(double x) {
+  const double s = 1 / (1 + std::exp(-x));
+  return {x * s, s + x * s * (1 - s)};
+}
+Slope gelu(double x) {
+  const double root = std::sqrt(2 / std::acos(-1.0));
+  const double t = std::tanh(root * (x + 0.044715 * x * x * x));
+  return {0.5 * x * (1 + t), 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x)};
+}
+
+}  // namespace
+
+Values glu_forward(const Values& gate, const Values& up, bool is_gelu) {
   Values h(gate.size());
-  for (std::size_t i = 0; i < h.size(); ++i) h[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+  for (std::size_t i = 0; i < h.size(); ++i) h[i] = (is_gelu ? gelu(gate[i]) : silu(gate[i])).value * up[i];
   return h;
 }
 
-SwigluGradients glu_backward(const Values& dh, const Values& gate, const Values& up) {
-  SwigluGradients g{Values(dh.size()), Values(dh.size())};
+GluGradients glu_backward(const Values& dh, const Values& gate, const Values& up, bool is_gelu) {
+  GluGradients g{Values(dh.size()), Values(dh.size())};
   for (std::size_t i = 0; i < dh.size(); ++i) {
-    const double s = 1 / (1 + std::exp(-gate[i]));
-    g.dgate[i] = dh[i] * up[i] * (s + gate[i] * s * (1 - s));
-    g.dup[i] = dh[i] * gate[i] * s;
+    const Slope f = is_gelu ? gelu(gate[i]) : silu(gate[i]);
+    g.dgate[i] = dh[i] * up[i] * f.slope;
+    g.dup[i] = dh[i] * f.value;
   }
   return g;
+}
+
+Values gelu_forward(const Values& x) {
+  Values y;
+  for (const double value : x) y.push_back(gelu(value).value);
+  return y;
+}
+
+Values gelu_backward(const Values& dy, const Values& x) {
+  Values dx;
+  for (std::size_t i = 0; i < x.size(); ++i) dx.push_back(dy[i] * gelu(x[i]).slope);
+  return dx;
 }
 
 namespace {

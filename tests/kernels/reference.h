@@ -25,6 +25,17 @@ struct Norm {
 Norm rms_norm_forward(const Values& x, const Values& weight, double epsilon);
 Values rms_norm_backward(const Values& dy, const Values& x, const Values& weight, double epsilon);
 
+/// --- LayerNorm over rows of weight.size() ---
+struct LayerNorm {
+  Values y, mean, rstd;
+};
+LayerNorm layer_norm_forward(const Values& x, const Values& weight, const Values& bias, double epsilon);
+Values layer_norm_backward(const Values& dy, const Values& x, const Values& weight, double epsilon);
+
+/// --- GELU, tanh form ---
+Values gelu_forward(const Values& x);
+Values gelu_backward(const Values& dy, const Values& x);
+
 /// --- RoPE on x (T, heads, head_dim); cosine and sine (P, half) ---
 Values rope(Values x, const Indices& positions, const Values& cosine, const Values& sine, std::int64_t heads,
             std::int64_t head_dim, std::int64_t half, bool inverse);
@@ -48,12 +59,12 @@ AttentionGradients attention_backward(const Values& dout, const Values& q, const
 Values attention_cached(const Values& q, const Values& k_cache, const Values& v_cache, std::int64_t position,
                         const AttentionSizes& sizes);
 
-/// --- SwiGLU ---
-struct SwigluGradients {
+/// --- Gated units: SwiGLU, or with GELU's tanh form ---
+struct GluGradients {
   Values dgate, dup;
 };
-Values glu_forward(const Values& gate, const Values& up);
-SwigluGradients glu_backward(const Values& dh, const Values& gate, const Values& up);
+Values glu_forward(const Values& gate, const Values& up, bool gelu = false);
+GluGradients glu_backward(const Values& dh, const Values& gate, const Values& up, bool gelu = false);
 
 /// --- Linear: x (M,K), w (N,K) ---
 struct Lora {

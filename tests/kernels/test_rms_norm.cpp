@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <tuple>
 
 #include "tests/kernels/kernel_test.h"
 
@@ -28,21 +29,30 @@ struct Case {
   }
   Tensor weight_on(Backend& backend) const { return make_tensor(backend, {width}, DType::f32, weight); }
 
-  std::vector<Values> forward(Backend& backend) const {
+  /// What the rows are multiplied with.
+  Values factors(NormScale scale) const {
+    Values all = weight;
+    if (scale == NormScale::one_plus_weight) {
+      for (double& value : all) value += 1;
+    }
+    return all;
+  }
+
+  std::vector<Values> forward(Backend& backend, NormScale scale = NormScale::weight) const {
     const Tensor y = make_poisoned(backend, {rows, width}, dtype);
     const Tensor rstd = make_poisoned(backend, {rows}, DType::f32);
-    backend.rms_norm_forward(on(backend, x), weight_on(backend), epsilon, y, rstd);
+    backend.rms_norm_forward(on(backend, x), weight_on(backend), epsilon, y, rstd, scale);
     return {read_back(backend, y), read_back(backend, rstd)};
   }
 
-  Values backward(Backend& backend, Write write) const {
+  Values backward(Backend& backend, Write write, NormScale scale = NormScale::weight) const {
     const Tensor input = on(backend, x);
     const Tensor y = backend.allocate({rows, width}, dtype);
     const Tensor rstd = backend.allocate({rows}, DType::f32);
     backend.rms_norm_forward(input, weight_on(backend), epsilon, y, rstd);
     const Tensor dx =
         write == Write::overwrite ? make_poisoned(backend, {rows, width}, dtype) : on(backend, before);
-    backend.rms_norm_backward(on(backend, dy), input, weight_on(backend), rstd, dx, write);
+    backend.rms_norm_backward(on(backend, dy), input, weight_on(backend), rstd, dx, write, scale);
     return read_back(backend, dx);
   }
 };
@@ -56,48 +66,92 @@ class TestRmsNorm : public KernelTest {
   void forward_equals_the_reference() {
     QFETCH(int, rows);
     QFETCH(int, width);
-    for (const DType dtype : {DType::f32, DType::bf16}) {
-      const Case c(rows, width, dtype);
-      check_outputs([&](Backend& backend) { return c.forward(backend); },
-                    [&](const std::vector<Values>& got) {
-                      const reference::Norm want = reference::rms_norm_forward(c.x, c.weight, epsilon);
-                      // bf16: rounded twice, as the contract says.
-                      const Tolerance bf16{1e-6, 0x1p-7, 0};
-                      compare(got[0], want.y, dtype == DType::f32 ? tolerance_for(dtype, width) : bf16, "y");
-                      compare(got[1], want.rstd, {0, 1e-6, 0}, "rstd");
-                    });
+    for (const DType dtype : compute_types()) {
+      for (const NormScale scale : {NormScale::weight, NormScale::one_plus_weight}) {
+        const Case c(rows, width, dtype);
+        check_outputs([&](Backend& backend) { return c.forward(backend, scale); },
+                      [&](const std::vector<Values>& got) {
+                        const reference::Norm want =
+                            reference::rms_norm_forward(c.x, c.factors(scale), epsilon);
+                        Tolerance tolerance = tolerance_for(dtype, width);
+                        // Rounded twice, as the contract says.
+                        if (scale == NormScale::weight && dtype == DType::bf16) tolerance = {1e-6, 0x1p-7, 0};
+                        if (scale == NormScale::weight && dtype == DType::f16) tolerance = {1e-6, 0x1p-10, 0};
+                        compare(got[0], want.y, tolerance, "y");
+                        compare(got[1], want.rstd, {0, 1e-6, 0}, "rstd");
+                      });
+      }
     }
   }
 
-  void the_normalised_value_is_rounded_before_the_weight_in_bf16() {
-    const Case c(9, 40, DType::bf16);
+  void the_normalised_value_is_rounded_before_the_weight_in_16_bits() {
+    for (const DType dtype : compute_types()) {
+      const Case c(9, 40, dtype);
+      const auto backend = test_backend(1);
+      const std::vector<Values> got = c.forward(*backend);
+      Values want(c.x.size());
+      for (std::size_t i = 0; i < want.size(); ++i)
+        want[i] = static_cast<double>(static_cast<float>(c.x[i]) * static_cast<float>(got[1][i / 40]));
+      want = rounded(want, dtype);
+      for (std::size_t i = 0; i < want.size(); ++i) want[i] *= c.weight[i % 40];
+      QCOMPARE(got[0], rounded(want, dtype));
+    }
+  }
+
+  void one_plus_weight_is_rounded_once_in_16_bits() {
+    for (const DType dtype : compute_types()) {
+      if (dtype == DType::f32) continue;
+      const Case c(9, 40, dtype);
+      const auto backend = test_backend(1);
+      const std::vector<Values> got = c.forward(*backend, NormScale::one_plus_weight);
+      Values want(c.x.size());
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        const float n = static_cast<float>(c.x[i]) * static_cast<float>(got[1][i / 40]);
+        want[i] = static_cast<double>(n * (1.0f + static_cast<float>(c.weight[i % 40])));
+      }
+      QCOMPARE(got[0], rounded(want, dtype));
+    }
+  }
+
+  void columns_of_a_wider_buffer_are_taken_and_its_gaps_left_alone() {
     const auto backend = test_backend(1);
-    const std::vector<Values> got = c.forward(*backend);
-    Values want(c.x.size());
-    for (std::size_t i = 0; i < want.size(); ++i) want[i] = c.x[i] * got[1][i / 40];
-    want = rounded(want, DType::bf16);
-    for (std::size_t i = 0; i < want.size(); ++i) want[i] *= c.weight[i % 40];
-    QCOMPARE(got[0], rounded(want, DType::bf16));
+    if (!backend->fuses_parts()) QSKIP("this back end takes no rows with gaps");
+    for (const DType dtype : compute_types()) {
+      for (const auto& [width, before, after] : {std::tuple{64, 16, 32}, std::tuple{37, 3, 5}}) {
+        const Case c(5, width, dtype);
+        const auto wide = [&](const Values& values) {
+          return make_wide(*backend, {c.rows, c.width}, dtype, values, before, after);
+        };
+        const WideTensor x = wide(c.x), y = wide(c.before), dy = wide(c.dy), dx = wide(c.before);
+        const Tensor rstd = make_poisoned(*backend, {c.rows}, DType::f32);
+        backend->rms_norm_forward(x.view, c.weight_on(*backend), epsilon, y.view, rstd);
+        compare(read_wide(*backend, y), c.forward(*backend)[0], {0, 0x1p-7, 1e-6}, "y");
+        backend->rms_norm_backward(dy.view, x.view, c.weight_on(*backend), rstd, dx.view, Write::accumulate);
+        compare(read_wide(*backend, dx), c.backward(*backend, Write::accumulate), {0, 0x1p-7, 1e-6}, "dx");
+      }
+    }
   }
 
   void backward_equals_the_reference_data() { shapes(); }
   void backward_equals_the_reference() {
     QFETCH(int, rows);
     QFETCH(int, width);
-    for (const DType dtype : {DType::f32, DType::bf16}) {
-      const Case c(rows, width, dtype);
-      const Values want = reference::rms_norm_backward(c.dy, c.x, c.weight, epsilon);
-      check_outputs(
-          [&](Backend& backend) {
-            return std::vector<Values>{c.backward(backend, Write::overwrite),
-                                       c.backward(backend, Write::accumulate)};
-          },
-          [&](const std::vector<Values>& got) {
-            compare(got[0], want, tolerance_for(dtype, width), "dx");
-            Values sum = want;
-            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += c.before[i];
-            compare(got[1], sum, tolerance_for(dtype, width), "dx added");
-          });
+    for (const DType dtype : compute_types()) {
+      for (const NormScale scale : {NormScale::weight, NormScale::one_plus_weight}) {
+        const Case c(rows, width, dtype);
+        const Values want = reference::rms_norm_backward(c.dy, c.x, c.factors(scale), epsilon);
+        check_outputs(
+            [&](Backend& backend) {
+              return std::vector<Values>{c.backward(backend, Write::overwrite, scale),
+                                         c.backward(backend, Write::accumulate, scale)};
+            },
+            [&](const std::vector<Values>& got) {
+              compare(got[0], want, tolerance_for(dtype, width), "dx");
+              Values sum = want;
+              for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += c.before[i];
+              compare(got[1], sum, tolerance_for(dtype, width), "dx added");
+            });
+      }
     }
   }
 

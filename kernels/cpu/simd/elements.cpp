@@ -63,10 +63,11 @@ struct Slope {
 LORIKEET_INLINE Slope gelu_slope(Vec x) {
   constexpr float twice_root = 1.5957691216057308f;  // 2 sqrt(2/pi)
   constexpr float cubic = 0.044715f;
-  const Vec c = vec_min(splat(20.0f), vec_max(splat(-20.0f), x));  // in this order NaN stays NaN
+  const Vec above = vec_max(splat(-20.0f), x);  // in this order NaN stays NaN
+  const Vec c = vec_min(splat(20.0f), above);
   const Vec square = c * c;
   const Vec s = sigmoid((c + c * square * cubic) * twice_root);
-  const Vec value = x * s;
+  const Vec value = above * s;
   return {value, s + value * (1.0f - s) * ((1.0f + square * (3.0f * cubic)) * twice_root)};
 }
 
