@@ -24,7 +24,8 @@ __device__ __forceinline__ To converted(From v) {
 }
 
 template <typename To, typename From, int N>
-__global__ void convert_kernel(std::int64_t rows, std::int64_t width, Rows<const From> from, Rows<To> to) {
+__global__ void __launch_bounds__(256)
+    convert_kernel(std::int64_t rows, std::int64_t width, Rows<const From> from, Rows<To> to) {
   for_units<N>(rows, width, [&](auto at) {
     Pack<To, at.count> result;
     const auto pack = *reinterpret_cast<const Pack<From, at.count>*>(from.at(at.row, at.column));
@@ -35,7 +36,8 @@ __global__ void convert_kernel(std::int64_t rows, std::int64_t width, Rows<const
 }
 
 template <typename Bits, int N>
-__global__ void move_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from, Rows<Bits> to) {
+__global__ void __launch_bounds__(256)
+    move_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from, Rows<Bits> to) {
   for_units<N>(rows, width, [&](auto at) {
     *reinterpret_cast<Pack<Bits, at.count>*>(to.at(at.row, at.column)) =
         *reinterpret_cast<const Pack<Bits, at.count>*>(from.at(at.row, at.column));
@@ -43,7 +45,7 @@ __global__ void move_kernel(std::int64_t rows, std::int64_t width, Rows<const Bi
 }
 
 template <typename Bits, int N>
-__global__ void zero_kernel(std::int64_t rows, std::int64_t width, Rows<Bits> to) {
+__global__ void __launch_bounds__(256) zero_kernel(std::int64_t rows, std::int64_t width, Rows<Bits> to) {
   for_units<N>(rows, width, [&](auto at) {
     *reinterpret_cast<Pack<Bits, at.count>*>(to.at(at.row, at.column)) = Pack<Bits, at.count>{};
   });

@@ -12,8 +12,9 @@ namespace lorikeet::cuda {
 namespace {
 
 template <typename To, typename From, int N>
-__global__ void embedding_forward_kernel(std::int64_t rows, std::int64_t width, const From* table,
-                                         std::int64_t table_rows, const std::int32_t* ids, Rows<To> out) {
+__global__ void __launch_bounds__(256)
+    embedding_forward_kernel(std::int64_t rows, std::int64_t width, const From* table,
+                             std::int64_t table_rows, const std::int32_t* ids, Rows<To> out) {
   for_units<N>(rows, width, [&](auto at) {
     const std::int64_t id = ids[at.row];
     float v[at.count];
@@ -40,8 +41,9 @@ __device__ __forceinline__ void find_id(const std::int32_t* ids, std::int64_t fi
 }
 
 template <typename T>
-__global__ void embedding_backward_kernel(Rows<const T> dy, const std::int32_t* ids, std::int64_t count,
-                                          std::int64_t width, float* table_grad, std::int64_t table_rows) {
+__global__ void __launch_bounds__(256)
+    embedding_backward_kernel(Rows<const T> dy, const std::int32_t* ids, std::int64_t count,
+                              std::int64_t width, float* table_grad, std::int64_t table_rows) {
   __shared__ unsigned masks[tile / 32];
   const std::int64_t own = blockIdx.x;
   const std::int32_t id = ids[own];

@@ -10,7 +10,8 @@ namespace lorikeet::cuda {
 namespace {
 
 template <typename T, int N>
-__global__ void gelu_forward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> x, Rows<T> y) {
+__global__ void __launch_bounds__(256)
+    gelu_forward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> x, Rows<T> y) {
   for_units<N>(rows, width, [&](auto at) {
     float v[at.count];
     at.load(x, v);
@@ -21,8 +22,8 @@ __global__ void gelu_forward_kernel(std::int64_t rows, std::int64_t width, Rows<
 }
 
 template <typename T, int N>
-__global__ void gelu_backward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> dy, Rows<const T> x,
-                                     Rows<T> dx) {
+__global__ void __launch_bounds__(256) gelu_backward_kernel(std::int64_t rows, std::int64_t width,
+                                                            Rows<const T> dy, Rows<const T> x, Rows<T> dx) {
   for_units<N>(rows, width, [&](auto at) {
     float d[at.count], v[at.count];
     at.load(dy, d);

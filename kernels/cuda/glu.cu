@@ -19,8 +19,8 @@ __device__ __forceinline__ Slope activate(float x) {
 }
 
 template <typename T, int N, Activation f>
-__global__ void glu_forward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> gate,
-                                   Rows<const T> up, Rows<T> h) {
+__global__ void __launch_bounds__(256) glu_forward_kernel(std::int64_t rows, std::int64_t width,
+                                                          Rows<const T> gate, Rows<const T> up, Rows<T> h) {
   for_units<N>(rows, width, [&](auto at) {
     float g[at.count], u[at.count];
     at.load(gate, g);
@@ -32,9 +32,9 @@ __global__ void glu_forward_kernel(std::int64_t rows, std::int64_t width, Rows<c
 }
 
 template <typename T, int N, Activation f, bool with_h>
-__global__ void glu_backward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> dh,
-                                    Rows<const T> gate, Rows<const T> up, Rows<T> dgate, Rows<T> dup,
-                                    Rows<T> h) {
+__global__ void __launch_bounds__(256)
+    glu_backward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> dh, Rows<const T> gate,
+                        Rows<const T> up, Rows<T> dgate, Rows<T> dup, Rows<T> h) {
   for_units<N>(rows, width, [&](auto at) {
     float d[at.count], g[at.count], u[at.count], again[at.count];
     at.load(dh, d);

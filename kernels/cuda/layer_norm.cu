@@ -11,9 +11,9 @@ namespace lorikeet::cuda {
 namespace {
 
 template <typename T, int N>
-__global__ void layer_norm_forward_kernel(Rows<const T> x, const float* weight, const float* bias,
-                                          float epsilon, std::int64_t width, Rows<T> y, float* mean,
-                                          float* rstd) {
+__global__ void __launch_bounds__(256)
+    layer_norm_forward_kernel(Rows<const T> x, const float* weight, const float* bias, float epsilon,
+                              std::int64_t width, Rows<T> y, float* mean, float* rstd) {
   __shared__ float shared[32];
   const std::int64_t row = blockIdx.x;
   const int step = static_cast<int>(blockDim.x) * N;
@@ -50,9 +50,9 @@ __global__ void layer_norm_forward_kernel(Rows<const T> x, const float* weight, 
 }
 
 template <typename T, int N>
-__global__ void layer_norm_backward_kernel(Rows<const T> dy, Rows<const T> x, const float* weight,
-                                           const float* mean, const float* rstd, std::int64_t width,
-                                           Rows<T> dx, bool accumulate) {
+__global__ void __launch_bounds__(256)
+    layer_norm_backward_kernel(Rows<const T> dy, Rows<const T> x, const float* weight, const float* mean,
+                               const float* rstd, std::int64_t width, Rows<T> dx, bool accumulate) {
   __shared__ float shared[32];
   const std::int64_t row = blockIdx.x;
   const int step = static_cast<int>(blockDim.x) * N;

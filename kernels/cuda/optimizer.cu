@@ -32,7 +32,7 @@ __device__ __forceinline__ double block_sum_double(double v, double* shared) {
 }
 
 template <int N>
-__global__ void squares_kernel(const float* x, std::int64_t count, double* partial) {
+__global__ void __launch_bounds__(256) squares_kernel(const float* x, std::int64_t count, double* partial) {
   __shared__ double shared[threads / 32];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * sum_chunk;
   const std::int64_t last = first + sum_chunk < count ? first + sum_chunk : count;
@@ -58,15 +58,17 @@ __device__ __forceinline__ double total_of(const double* partial, std::int64_t c
   return block_sum_double(sum, shared);
 }
 
-__global__ void add_squares_kernel(const double* partial, std::int64_t chunks, double* sum) {
+__global__ void __launch_bounds__(256)
+    add_squares_kernel(const double* partial, std::int64_t chunks, double* sum) {
   __shared__ double shared[threads / 32];
   const double total = total_of(partial, chunks, shared);
   if (threadIdx.x == 0) *sum += total;
 }
 
 /// The decision of guarded_adamw, as Backend::guarded_adamw makes it on the host.
-__global__ void decide_kernel(const double* partial, std::int64_t chunks, const double* loss_sum,
-                              double max_norm, AdamRule rule, double* outcome, AdamNumbers* numbers) {
+__global__ void __launch_bounds__(256)
+    decide_kernel(const double* partial, std::int64_t chunks, const double* loss_sum, double max_norm,
+                  AdamRule rule, double* outcome, AdamNumbers* numbers) {
   __shared__ double shared[threads / 32];
   const double squares = total_of(partial, chunks, shared);
   if (threadIdx.x != 0) return;

@@ -11,8 +11,9 @@ namespace lorikeet::cuda {
 namespace {
 
 template <typename T, int N, bool one_plus>
-__global__ void rms_norm_forward_kernel(Rows<const T> x, const float* weight, float epsilon,
-                                        std::int64_t width, Rows<T> y, float* rstd) {
+__global__ void __launch_bounds__(256)
+    rms_norm_forward_kernel(Rows<const T> x, const float* weight, float epsilon, std::int64_t width,
+                            Rows<T> y, float* rstd) {
   __shared__ float shared[32];
   const std::int64_t row = blockIdx.x;
   const int step = static_cast<int>(blockDim.x) * N;
@@ -37,8 +38,9 @@ __global__ void rms_norm_forward_kernel(Rows<const T> x, const float* weight, fl
 }
 
 template <typename T, int N, bool one_plus>
-__global__ void rms_norm_backward_kernel(Rows<const T> dy, Rows<const T> x, const float* weight,
-                                         const float* rstd, std::int64_t width, Rows<T> dx, bool accumulate) {
+__global__ void __launch_bounds__(256)
+    rms_norm_backward_kernel(Rows<const T> dy, Rows<const T> x, const float* weight, const float* rstd,
+                             std::int64_t width, Rows<T> dx, bool accumulate) {
   __shared__ float shared[32];
   const std::int64_t row = blockIdx.x;
   const int step = static_cast<int>(blockDim.x) * N;

@@ -60,7 +60,7 @@ __device__ __forceinline__ void turn(T* row, int heads, const RopeOperands<T>& o
 }
 
 template <typename T, int N, bool append>
-__global__ void rope_kernel(const RopeOperands<T> o) {
+__global__ void __launch_bounds__(256) rope_kernel(const RopeOperands<T> o) {
   const std::int64_t token = blockIdx.x;
   const std::int64_t position = o.positions[token];
   const bool valid = position >= 0 && position < o.limit;

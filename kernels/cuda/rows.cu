@@ -12,8 +12,9 @@ namespace lorikeet::cuda {
 namespace {
 
 template <typename Bits, int N>
-__global__ void gather_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from,
-                              std::int64_t from_rows, const std::int32_t* index, Rows<Bits> to) {
+__global__ void __launch_bounds__(256)
+    gather_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from, std::int64_t from_rows,
+                  const std::int32_t* index, Rows<Bits> to) {
   for_units<N>(rows, width, [&](auto at) {
     const std::int64_t row = index[at.row];
     Pack<Bits, at.count> pack;
@@ -31,8 +32,9 @@ constexpr int scatter_rows_per_block = 16;
 
 /// Each block makes 16 rows of `to`: first it finds where they come from.
 template <typename Bits, int N>
-__global__ void scatter_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from,
-                               const std::int32_t* index, std::int64_t index_count, Rows<Bits> to) {
+__global__ void __launch_bounds__(256)
+    scatter_kernel(std::int64_t rows, std::int64_t width, Rows<const Bits> from, const std::int32_t* index,
+                   std::int64_t index_count, Rows<Bits> to) {
   __shared__ std::int32_t source[scatter_rows_per_block];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * scatter_rows_per_block;
   if (threadIdx.x < scatter_rows_per_block) source[threadIdx.x] = -1;
@@ -52,7 +54,8 @@ __global__ void scatter_kernel(std::int64_t rows, std::int64_t width, Rows<const
 }
 
 template <typename T, int N>
-__global__ void add_kernel(std::int64_t rows, std::int64_t width, Rows<const T> from, Rows<T> to) {
+__global__ void __launch_bounds__(256)
+    add_kernel(std::int64_t rows, std::int64_t width, Rows<const T> from, Rows<T> to) {
   for_units<N>(rows, width, [&](auto at) {
     float a[at.count], b[at.count];
     at.load(to, a);
