@@ -1,46 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/activation_plan.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "core/model/model_spec.h"
 
 namespace lorikeet {
 namespace {
 
-/// Every tensor of the arena starts at a multiple of 64 bytes; this bounds what that adds to one layer's tensors.
-constexpr std::uint64_t alignment_slack = 64 * 24;
+/// Hands out the arena from its start.
+class Placer {
+ public:
+  Placer(const ModelSpec& spec, const ActivationShape& shape) : spec_(spec), shape_(shape) {}
 
-struct Widths {
-  std::uint64_t tokens, compute, hidden, query, key, inner, heads, ranks;
+  ActivationPlaces place();
+
+ private:
+  Place take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype);
+  Place computed(std::int64_t width) { return take(shape_.tokens, width, width, shape_.compute); }
+  /// With spare columns for branches of `ranks` in all.
+  Place tailed(std::int64_t width, std::int64_t ranks);
+  Place indices(std::int64_t count) { return take(count, 1, 1, DType::i32); }
+  /// Places of some matrices with the same rows: columns of one, or one after the other.
+  template <std::size_t n>
+  void group(const std::array<std::int64_t, n>& widths, std::int64_t ranks, const std::array<Place*, n>& out);
+  std::int64_t ranks(std::initializer_list<Linear> which) const;
+  void place_inputs(ActivationPlaces& places);
+  LayerPlaces layer();
+
+  const ModelSpec& spec_;
+  const ActivationShape& shape_;
+  std::uint64_t used_ = 0, peak_ = 0;
 };
 
-Widths widths(const ModelSpec& spec, const ActivationShape& shape) {
-  const auto u = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return {u(shape.tokens), u(shape.compute_bytes), u(spec.hidden_size), u(spec.heads * spec.head_dim),
-          u(spec.kv_heads * spec.head_dim), u(spec.intermediate_size), u(spec.heads), u(shape.layer_ranks)};
+Place Placer::take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype) {
+  constexpr std::uint64_t alignment = 64;
+  const Place place{used_, rows, width, stride, dtype};
+  const std::uint64_t bytes = static_cast<std::uint64_t>(rows * stride) * size_of(dtype);
+  used_ += (bytes + alignment - 1) / alignment * alignment;
+  peak_ = std::max(peak_, used_);
+  return place;
+}
+
+Place Placer::tailed(std::int64_t width, std::int64_t ranks) {
+  const std::int64_t tail = shape_.device.tail_columns ? shape_.device.tail_columns(width, ranks) : 0;
+  return take(shape_.tokens, width, width + tail, shape_.compute);
+}
+
+template <std::size_t n>
+void Placer::group(const std::array<std::int64_t, n>& widths, std::int64_t ranks,
+                   const std::array<Place*, n>& out) {
+  if (!shape_.device.fuses_parts) {
+    for (std::size_t i = 0; i < n; ++i) *out[i] = computed(widths[i]);
+    return;
+  }
+  std::int64_t total = 0;
+  for (const std::int64_t width : widths) total += width;
+  const Place all = tailed(total, ranks);
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    *out[i] = all.columns(first, widths[i]);
+    first += widths[i];
+  }
+}
+
+std::int64_t Placer::ranks(std::initializer_list<Linear> which) const {
+  std::int64_t sum = 0;
+  for (const Linear linear : which) sum += shape_.ranks[linear];
+  return sum;
+}
+
+LayerPlaces Placer::layer() {
+  const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
+  LayerPlaces p;
+  group<3>({query, key, key}, 0, {&p.q, &p.k, &p.v});
+  p.attention = tailed(query, ranks({o_proj}));
+  p.middle = computed(spec_.hidden_size);
+  // Their gradients take their places, and those have branches behind them.
+  group<2>({spec_.intermediate_size, spec_.intermediate_size}, ranks({gate_proj, up_proj}), {&p.gate, &p.up});
+  p.lse = take(shape_.tokens, spec_.heads, spec_.heads, DType::f32);
+  p.rstd_1 = take(shape_.tokens, 1, 1, DType::f32);
+  p.rstd_2 = take(shape_.tokens, 1, 1, DType::f32);
+  const auto& r = shape_.ranks;
+  group<3>({r[q_proj], r[k_proj], r[v_proj]}, 0, {&p.xa[q_proj], &p.xa[k_proj], &p.xa[v_proj]});
+  p.xa[o_proj] = computed(r[o_proj]);
+  group<2>({r[gate_proj], r[up_proj]}, 0, {&p.xa[gate_proj], &p.xa[up_proj]});
+  p.xa[down_proj] = computed(r[down_proj]);
+  return p;
+}
+
+void Placer::place_inputs(ActivationPlaces& places) {
+  // Without a gradient nothing of a layer is read after it; offloaded inputs are written again for the
+  // backward. Two matrices then serve in turns.
+  std::array<Place, 2> turns;
+  const auto in_turns = [&](std::size_t i) {
+    return !shape_.with_gradient || (shape_.offload && !shape_.keep[i]);
+  };
+  const auto layers = static_cast<std::size_t>(spec_.layers);
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (!in_turns(i)) {
+      places.inputs.push_back(computed(spec_.hidden_size));
+      continue;
+    }
+    Place& turn = turns[i % 2];
+    if (turn.rows == 0) turn = computed(spec_.hidden_size);
+    places.inputs.push_back(turn);
+  }
+  // The last output is gone once the head has its rows, which is before dx is first written.
+  places.dx = tailed(spec_.hidden_size, std::max(ranks({o_proj}), ranks({down_proj})));
+  places.inputs.push_back(places.dx);
+}
+
+ActivationPlaces Placer::place() {
+  const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
+  const std::int64_t hidden = spec_.hidden_size, inner = spec_.intermediate_size;
+  ActivationPlaces p;
+  p.ids = indices(shape_.most_tokens);
+  p.positions = indices(shape_.most_tokens);
+  p.labels = indices(shape_.most_tokens);
+  p.targets = indices(shape_.most_tokens);
+  p.cu_seqlens = indices(padded_count(shape_.device, shape_.most_tokens) + 1);
+  place_inputs(p);
+  const std::int64_t attention_ranks = ranks({q_proj, k_proj, v_proj}),
+                     mlp_ranks = ranks({gate_proj, up_proj});
+  p.norm = tailed(hidden, std::max(attention_ranks, mlp_ranks));
+  p.inner = tailed(inner, ranks({down_proj}));
+  // The head is done before the gradients of the first layer are made.
+  const std::uint64_t mark = used_;
+  p.head_rows = computed(hidden);
+  p.head_norm = computed(hidden);
+  p.head_rstd = take(shape_.tokens, 1, 1, DType::f32);
+  p.kept.resize(shape_.keep.size());
+  p.down_xa.resize(shape_.keep.size());
+  if (shape_.with_gradient) {
+    p.head_gradient = computed(hidden);
+    used_ = mark;
+    p.dnorm = computed(hidden);
+    p.dinner = computed(inner);
+    p.dattention = computed(query);
+    group<3>({query, key, key}, attention_ranks, {&p.dq, &p.dk, &p.dv});
+    used_ = peak_;
+    for (std::size_t i = 0; i < shape_.keep.size(); ++i) {
+      if (shape_.keep[i])
+        p.kept[i] = layer();
+      else if (shape_.ranks[down_proj] > 0)
+        p.down_xa[i] = computed(shape_.ranks[down_proj]);
+    }
+  }
+  const bool all_kept = std::find(shape_.keep.begin(), shape_.keep.end(), false) == shape_.keep.end();
+  if (!shape_.with_gradient || !all_kept) p.scratch = layer();
+  p.bytes = peak_;
+  return p;
 }
 
 }  // namespace
 
-std::uint64_t kept_layer_bytes(const ModelSpec& spec, const ActivationShape& shape) {
-  const Widths w = widths(spec, shape);
-  const std::uint64_t computed = 2 * w.query + 2 * w.key + w.hidden + 2 * w.inner + w.ranks;
-  const std::uint64_t statistics = 4 * (w.heads + 2);
-  return w.tokens * (computed * w.compute + statistics) + alignment_slack;
+Place Place::columns(std::int64_t first, std::int64_t count) const {
+  return {offset + static_cast<std::uint64_t>(first) * size_of(dtype), rows, count, stride, dtype};
+}
+
+ActivationPlaces place_activations(const ModelSpec& spec, const ActivationShape& shape) {
+  return Placer(spec, shape).place();
 }
 
 std::uint64_t activation_bytes(const ModelSpec& spec, const ActivationShape& shape) {
-  const Widths w = widths(spec, shape);
-  const auto layers = static_cast<std::uint64_t>(spec.layers);
-  const std::uint64_t inputs = (layers + 1) * (w.tokens * w.hidden * w.compute + 64);
-  // One recomputed layer lives at a time in a slot of its own when any layer is not kept.
-  const std::uint64_t slots = static_cast<std::uint64_t>(shape.kept_layers) + (shape.kept_layers < spec.layers ? 1 : 0);
-  const std::uint64_t down = (layers - static_cast<std::uint64_t>(shape.kept_layers)) *
-                             (w.tokens * static_cast<std::uint64_t>(shape.down_rank) * w.compute + 64);
-  // Norm and SwiGLU outputs; gradients of one layer: residual and norm gradients, dq dk dv and d(attention), d(h).
-  const std::uint64_t gradients = w.tokens * w.compute * (3 * w.hidden + 2 * w.query + 2 * w.key + 2 * w.inner);
-  // Head: gathered label rows and their gradient; and ids, targets, positions, row lists.
-  const std::uint64_t head = w.tokens * (3 * w.hidden * w.compute + 4 * 7) + 4096;
-  return inputs + down + slots * kept_layer_bytes(spec, shape) + gradients + head + 2 * alignment_slack;
+  return place_activations(spec, shape).bytes;
+}
+
+std::int64_t padded_tokens(const DeviceLayout& device, std::int64_t tokens) {
+  return (tokens + device.token_multiple - 1) / device.token_multiple * device.token_multiple;
+}
+
+std::int64_t padded_count(const DeviceLayout& device, std::int64_t count) {
+  if (device.token_multiple == 1) return count;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
 }
 
 }  // namespace lorikeet

@@ -1,27 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
+
+#include "kernels/base/device_layout.h"
+#include "kernels/base/dtype.h"
 
 namespace lorikeet {
 
 struct ModelSpec;
 
-/// What decides the size of a Transformer's activation arena.
+/// The linear layers of one decoder layer, in the order of the forward pass.
+enum Linear : std::size_t { q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, linear_count };
+inline constexpr std::array<const char*, linear_count> linear_names = {
+    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+    "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj"};
+
+/// What decides where a Transformer's activations lie.
 struct ActivationShape {
-  std::int64_t tokens = 0;          ///< T of the largest micro-batch
-  std::int64_t compute_bytes = 4;   ///< 2 for bf16 and f16
-  std::int64_t layer_ranks = 0;     ///< sum of the ranks of one layer's adapted modules
-  std::int64_t down_rank = 0;       ///< largest rank on down_proj: its X A^T is kept even where the rest is recomputed
-  std::int64_t kept_layers = 0;     ///< layers whose activations stay until the backward; the others are recomputed
+  std::int64_t tokens = 0;       ///< T of the micro-batch, padding included
+  std::int64_t most_tokens = 0;  ///< T of the largest one: room for indices
+  DType compute = DType::f32;
+  std::array<std::int64_t, linear_count> ranks{};  ///< of each linear's branch, the largest of all layers
+  std::vector<bool> keep;                          ///< of each layer: its activations stay until the backward
+  bool with_gradient = true;
+  bool offload = false;  ///< inputs of layers that are not kept go to the host
+  DeviceLayout device;
 };
 
-/// Bytes of the arena: the residual stream of every layer, the kept activations, one live layer and the gradients of
-/// one. The Transformer sizes its arena with it and the plan shows it, so they cannot differ.
+/// A matrix in the arena, or some columns of one.
+struct Place {
+  std::uint64_t offset = 0;                      ///< bytes from the start of the arena
+  std::int64_t rows = 0, width = 0, stride = 0;  ///< elements; stride from row to row
+  DType dtype = DType::f32;
+
+  Place columns(std::int64_t first, std::int64_t count) const;
+};
+
+/// What the forward of one layer leaves for its backward. Where the device fuses parts, q|k|v and gate|up and
+/// their X A^T are columns of one matrix each.
+struct LayerPlaces {
+  Place q, k, v, attention, middle, gate, up, lse, rstd_1, rstd_2;
+  std::array<Place, linear_count> xa;  ///< rows = 0 where there is no branch
+};
+
+/// The whole arena. The indices come first and do not move; all else depends on T alone.
+struct ActivationPlaces {
+  Place ids, positions, labels, targets, cu_seqlens;  ///< i32, as many as the largest micro-batch needs
+  std::vector<Place> inputs;  ///< of each layer, and the last output (which is dx's place)
+  Place norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
+  Place head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie
+  std::vector<LayerPlaces> kept;                         ///< of each layer; empty places where it is not kept
+  std::vector<Place> down_xa;                            ///< of layers that are not kept
+  LayerPlaces scratch;                                   ///< of the layer at hand when it is not kept
+  std::uint64_t bytes = 0;
+};
+
+/// Where everything lies. The Transformer takes its views and the size of its arena from here, and the plan
+/// its bytes, so they cannot differ.
+ActivationPlaces place_activations(const ModelSpec& spec, const ActivationShape& shape);
+
+/// Bytes of the arena.
 std::uint64_t activation_bytes(const ModelSpec& spec, const ActivationShape& shape);
 
-/// Bytes kept for one layer beside its input: q, k, v, attention output, residual after attention, gate, up,
-/// softmax and norm statistics, and X A^T of its adapters.
-std::uint64_t kept_layer_bytes(const ModelSpec& spec, const ActivationShape& shape);
+/// Tokens a micro-batch of `tokens` takes: padded to the device's multiple.
+std::int64_t padded_tokens(const DeviceLayout& device, std::int64_t tokens);
+/// Numbers that shapes of recorded work may have where batches are padded: the next power of two.
+std::int64_t padded_count(const DeviceLayout& device, std::int64_t count);
 
 }  // namespace lorikeet

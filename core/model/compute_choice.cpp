@@ -9,10 +9,15 @@
 namespace lorikeet {
 namespace {
 
+WeightFormat wide_format(DType compute) {
+  if (compute == DType::f32) return WeightFormat::f32;
+  return compute == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+}
+
 WeightFormat linear_format(const Settings& settings, DType compute) {
   if (settings.quantization == "nf4") return WeightFormat::nf4;
   if (settings.quantization == "nf4-single") return WeightFormat::nf4_single;
-  return compute == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
+  return wide_format(compute);
 }
 
 }  // namespace
@@ -24,17 +29,39 @@ std::unique_ptr<Backend> make_backend_for(const Settings& settings) {
   const DeviceReport report = list_devices();
   options.memory_limit_bytes =
       resolved_memory_limit(settings, chosen_device(report, settings.device).memory_free_bytes);
-  return make_backend(options);
+  auto backend = make_backend(options);
+  require_offload(settings, *backend);
+  return backend;
+}
+
+void require_offload(const Settings& settings, const Backend& backend) {
+  if (settings.offload && !backend.asynchronous()) {
+    throw Error(ErrorCode::unsupported,
+                "offload moves activations out of a GPU's memory; there is none in use", "offload",
+                "Leave it at false, or use device cuda");
+  }
 }
 
 DType resolved_compute(const Settings& settings, const Backend& backend) {
-  const bool has_bf16 = backend.supports(DType::bf16);
+  const bool has_bf16 = backend.supports(DType::bf16), has_f16 = backend.supports(DType::f16);
   if (settings.compute == "bf16" && !has_bf16) {
     throw Error(ErrorCode::unsupported, "This device has no bf16 products", "compute",
+                has_f16 ? "Use compute auto, f16 or f32" : "Use compute auto or f32");
+  }
+  if (settings.compute == "f16" && !has_f16) {
+    throw Error(ErrorCode::unsupported, "This device has no f16 products", "compute",
                 "Use compute auto or f32");
   }
+  if (settings.compute == "bf16") return DType::bf16;
+  if (settings.compute == "f16") return DType::f16;
   if (settings.compute == "f32") return DType::f32;
-  return settings.compute == "bf16" || (has_bf16 && backend.device().has_bf16) ? DType::bf16 : DType::f32;
+  if (has_bf16 && backend.device().has_bf16) return DType::bf16;
+  return has_f16 ? DType::f16 : DType::f32;
+}
+
+PlanDevice plan_device(Backend& backend, DType compute) {
+  return {backend.budget().limit_bytes(), static_cast<int>(size_of(compute)),
+          backend.device().kind == "cuda"};
 }
 
 BaseModel load_base_model(Backend& backend, const std::string& path, const ModelSpec& spec,
@@ -42,9 +69,8 @@ BaseModel load_base_model(Backend& backend, const std::string& path, const Model
                           const BaseModel::Progress& progress) {
   const auto source = open_weight_source(path);
   require_complete_model(spec, *source);
-  const WeightFormat wide = compute == DType::f32 ? WeightFormat::f32 : WeightFormat::bf16;
-  return BaseModel::load(backend, spec, *source, linear_format(settings, compute), wide, std::move(stop),
-                         progress);
+  return BaseModel::load(backend, spec, *source, linear_format(settings, compute), wide_format(compute),
+                         std::move(stop), progress);
 }
 
 double rope_linear_factor(const ModelSpec& spec, std::int64_t max_length) {

@@ -5,15 +5,23 @@
 #include <stop_token>
 
 #include "core/model/base_model.h"
+#include "core/train/plan.h"
 #include "core/train/settings.h"
 
 namespace lorikeet {
 
-/// The back end that device, threads and memory-limit ask for.
+/// The back end that device, threads and memory-limit ask for; Error(unsupported) where it has no use for
+/// offload.
 std::unique_ptr<Backend> make_backend_for(const Settings& settings);
+/// Throws Error(unsupported) when the settings ask for offload on a device that is the host itself.
+void require_offload(const Settings& settings, const Backend& backend);
 
-/// The compute type the settings ask for on this device; throws Error(unsupported) for one it lacks.
+/// The compute type the settings ask for on this device: auto is bf16 at hardware speed, else f16 where there
+/// is that (GPUs of compute capability 7.5), else f32. Throws Error(unsupported) for one the device lacks.
 DType resolved_compute(const Settings& settings, const Backend& backend);
+
+/// What the plan needs to know of this back end.
+PlanDevice plan_device(Backend& backend, DType compute);
 
 /// Loads a base model in the formats the settings and the compute type ask for. `path` is a folder or GGUF
 /// file.

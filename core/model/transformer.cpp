@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward pass of the Llama family (formats.md §1.3):
-//   x0 = embedding[ids];  for each layer: middle = x + Wo attention(rope(Wq n), rope(Wk n), Wv n), n = norm(x);
-//   x = middle + Wdown(silu(Wgate m) * (Wup m)), m = norm(middle);  loss = cross entropy of head(norm(x)).
+// What a batch goes through: its indices to fixed places, the passes of transformer_forward.cpp and
+// transformer_backward.cpp, and between them the head on label rows: loss = cross entropy of head(norm(x)).
 #include "core/model/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/data/packing.h"
-#include "core/model/activation_plan.h"
 #include "core/model/transformer_impl.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-Tensor allocate_arena(const BaseModel& model, const LoraAdapter* adapter, const Transformer::Options& options) {
+ActivationShape shape_of(const BaseModel& model, const LoraAdapter* adapter,
+                         const Transformer::Options& options) {
+  if (options.keep.size() != static_cast<std::size_t>(model.spec().layers))
+    throw Error(ErrorCode::invalid_argument, "Options::keep must have one entry per layer");
   ActivationShape shape;
-  shape.tokens = options.max_tokens;
-  shape.compute_bytes = static_cast<std::int64_t>(size_of(options.compute));
-  for (const bool keep : options.keep) shape.kept_layers += keep ? 1 : 0;
-  std::vector<std::int64_t> ranks(static_cast<std::size_t>(model.spec().layers));
-  if (adapter) {
+  shape.device = layout_of(model.backend());
+  shape.most_tokens = padded_tokens(shape.device, options.max_tokens);
+  shape.tokens = shape.most_tokens;
+  shape.compute = options.compute;
+  shape.keep = options.keep;
+  shape.with_gradient = adapter != nullptr;
+  shape.offload = options.offload;
+  for (std::size_t which = 0; adapter && which < linear_count; ++which) {
     for (const auto& module : adapter->modules()) {
-      ranks[static_cast<std::size_t>(module.layer)] += module.rank;
-      if (module.name == linear_names[down_proj]) shape.down_rank = std::max(shape.down_rank, module.rank);
+      if (module.name == linear_names[which]) shape.ranks[which] = std::max(shape.ranks[which], module.rank);
     }
   }
-  for (const std::int64_t sum : ranks) shape.layer_ranks = std::max(shape.layer_ranks, sum);
-  return model.backend().allocate({static_cast<std::int64_t>(activation_bytes(model.spec(), shape))}, DType::u8);
+  return shape;
+}
+
+Tensor allocate_arena(const BaseModel& model, const ActivationShape& shape) {
+  return model.backend().allocate({static_cast<std::int64_t>(activation_bytes(model.spec(), shape))},
+                                  DType::u8);
+}
+
+OffloadedInputs make_offloaded(Backend& backend, const ActivationShape& shape, std::int64_t hidden) {
+  if (!shape.offload || !shape.with_gradient) return {};
+  std::vector<bool> layers = shape.keep;
+  layers.flip();
+  return {backend, std::move(layers),
+          static_cast<std::size_t>(shape.most_tokens * hidden) * size_of(shape.compute)};
+}
+
+/// FNV-1a over numbers.
+std::uint64_t hash(std::initializer_list<std::uint64_t> values) {
+  std::uint64_t result = 14695981039346656037u;
+  for (std::uint64_t value : values) {
+    for (int byte = 0; byte < 8; ++byte, value >>= 8) result = (result ^ (value & 255)) * 1099511628211u;
+  }
+  return result;
+}
+
+std::uint64_t address(TensorView view) {
+  return reinterpret_cast<std::uintptr_t>(view.data);
 }
 
 }  // namespace
@@ -38,19 +67,24 @@ const Weight& linear_weight(const LayerWeights& layer, std::size_t which) {
   return *all[which];
 }
 
+DeviceLayout layout_of(const Backend& backend) {
+  // Both kinds are known: the plan counts the same layout without the device.
+  return backend.fuses_parts() ? cuda_layout : DeviceLayout{};
+}
+
 Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options given)
     : model(base),
       backend(base.backend()),
       spec(base.spec()),
       adapter(the_adapter),
       options(std::move(given)),
-      arena(allocate_arena(base, the_adapter, options)),
-      sums(backend.allocate({2}, DType::f64)) {
-  if (options.keep.size() != static_cast<std::size_t>(spec.layers)) {
-    throw Error(ErrorCode::invalid_argument, "Options::keep must have one entry per layer");
-  }
+      shape(shape_of(base, the_adapter, options)),
+      arena(allocate_arena(base, shape)),
+      own_sums(backend.allocate({2}, DType::f64)),
+      offloaded(make_offloaded(backend, shape, spec.hidden_size)) {
   attention_shape = {spec.heads, spec.kv_heads, spec.head_dim,
-                     static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))), spec.sliding_window};
+                     static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))),
+                     spec.sliding_window};
   lora.resize(static_cast<std::size_t>(spec.layers));
   for (std::int64_t layer = 0; adapter && layer < spec.layers; ++layer) {
     for (std::size_t which = 0; which < linear_count; ++which) {
@@ -59,192 +93,185 @@ Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options
   }
 }
 
-TensorView Transformer::Impl::take(std::int64_t width) { return arena.take({batch.tokens, width}, options.compute); }
+Transformer::Impl::~Impl() {
+  backend.forget_repeats();
+}
 
-Activations Transformer::Impl::take_activations(std::int64_t layer) {
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
-  Activations act;
-  act.q = take(query);
-  act.k = take(key);
-  act.v = take(key);
-  act.attention = take(query);
-  act.middle = take(spec.hidden_size);
-  act.gate = take(spec.intermediate_size);
-  act.up = take(spec.intermediate_size);
-  act.lse = arena.take({batch.tokens, spec.heads}, DType::f32);
-  act.rstd_1 = arena.take({batch.tokens}, DType::f32);
-  act.rstd_2 = arena.take({batch.tokens}, DType::f32);
-  for (std::size_t which = 0; which < linear_count; ++which) {
-    const LoraModule* module = lora[static_cast<std::size_t>(layer)][which];
-    if (module) act.xa[which] = take(module->rank);
-  }
-  return act;
+TensorView Transformer::Impl::view(const Place& place) const {
+  if (place.rows == 0) return {};
+  return {base_address + place.offset,
+          place.dtype,
+          {place.rows, place.width},
+          place.stride == place.width ? 0 : place.stride};
 }
 
 void Transformer::Impl::lay_out(const TokenBatch& host, bool with_gradient) {
   batch = {};
-  batch.tokens = static_cast<std::int64_t>(host.ids.size());
-  if (batch.tokens == 0 || batch.tokens > options.max_tokens) {
-    throw Error(ErrorCode::invalid_argument, "A batch of " + std::to_string(batch.tokens) + " tokens does not fit the " +
+  batch.real_tokens = static_cast<std::int64_t>(host.ids.size());
+  batch.tokens = padded_tokens(shape.device, batch.real_tokens);
+  if (batch.tokens == 0 || batch.tokens > shape.most_tokens) {
+    throw Error(ErrorCode::invalid_argument, "A batch of " + std::to_string(batch.real_tokens) +
+                                                 " tokens does not fit the " +
                                                  std::to_string(options.max_tokens) + " planned");
   }
+  shape.tokens = batch.tokens;
+  shape.with_gradient = with_gradient;
+  const ActivationPlaces places = place_activations(spec, shape);
   arena.rewind(0);
-  const auto put = [&](const std::vector<std::int32_t>& values) {
-    TensorView view = arena.take({static_cast<std::int64_t>(values.size())}, DType::i32);
-    if (!values.empty()) backend.upload(view, values.data());
-    return view;
-  };
-  std::vector<std::int32_t> labels, targets;
+  base_address = arena.take({static_cast<std::int64_t>(places.bytes)}, DType::u8).as<char>();
+  place_views(places);
+  upload_batch(host, places);
+}
+
+void Transformer::Impl::upload_batch(const TokenBatch& host, const ActivationPlaces& places) {
+  std::vector<std::int32_t> ids = host.ids, positions = host.positions, ends = host.cu_seqlens, labels,
+                            targets;
   for (std::size_t t = 0; t < host.targets.size(); ++t) {
     if (host.targets[t] < 0) continue;
     labels.push_back(static_cast<std::int32_t>(t));
     targets.push_back(host.targets[t]);
   }
+  std::int64_t longest = host.longest;
+  // Padding is one more sequence that nothing is learnt from; more of none fill up their number.
+  const std::int64_t padding = batch.tokens - batch.real_tokens;
+  for (std::int64_t i = 0; i < padding; ++i) {
+    ids.push_back(0);
+    positions.push_back(static_cast<std::int32_t>(std::min(i, model.rope_cosine().rows() - 1)));
+  }
+  if (padding > 0) ends.push_back(static_cast<std::int32_t>(batch.tokens));
+  longest = std::min(padded_count(shape.device, std::max(longest, padding)), batch.tokens);
+  const auto sequences = padded_count(shape.device, static_cast<std::int64_t>(ends.size()) - 1);
+  ends.resize(static_cast<std::size_t>(sequences) + 1, ends.back());
+  const auto put = [&](const Place& place, const std::vector<std::int32_t>& values) {
+    const TensorView all = view(place);
+    const TensorView some{all.data, DType::i32, {static_cast<std::int64_t>(values.size())}};
+    if (!values.empty()) backend.upload(some, values.data());
+    return some;
+  };
   batch.label_count = static_cast<std::int64_t>(labels.size());
-  batch.ids = put(host.ids);
-  batch.labels = put(labels);
-  batch.targets = put(targets);
-  batch.rows = {put(host.cu_seqlens), put(host.positions), static_cast<std::int64_t>(host.cu_seqlens.size()) - 1,
-                host.longest};
+  batch.ids = put(places.ids, ids);
+  batch.labels = put(places.labels, labels);
+  batch.targets = put(places.targets, targets);
+  batch.rows = {put(places.cu_seqlens, ends), put(places.positions, positions), sequences, longest};
+}
 
+void Transformer::Impl::place_views(const ActivationPlaces& places) {
+  const auto column = [&](const Place& place) { return view(place).reshaped({place.rows}); };
+  const auto layer = [&](const LayerPlaces& p) {
+    Activations act{view(p.q),        view(p.k),        view(p.v),  view(p.attention),
+                    view(p.middle),   view(p.gate),     view(p.up), view(p.lse),
+                    column(p.rstd_1), column(p.rstd_2), {}};
+    for (std::size_t which = 0; which < linear_count; ++which) act.xa[which] = view(p.xa[which]);
+    return act;
+  };
   inputs.clear();
-  for (std::int64_t layer = 0; layer <= spec.layers; ++layer) inputs.push_back(take(spec.hidden_size));
-  norm = take(spec.hidden_size);
-  inner = take(spec.intermediate_size);
-  head_rows = arena.take({batch.label_count, spec.hidden_size}, options.compute);
-  head_norm = arena.take({batch.label_count, spec.hidden_size}, options.compute);
-  head_rstd = arena.take({batch.label_count}, DType::f32);
-  kept.assign(static_cast<std::size_t>(spec.layers), {});
-  down_xa.assign(static_cast<std::size_t>(spec.layers), {});
-  if (with_gradient) {
-    head_gradient = arena.take({batch.label_count, spec.hidden_size}, options.compute);
-    dx = take(spec.hidden_size);
-    dnorm = take(spec.hidden_size);
-    dinner = take(spec.intermediate_size);
-    dattention = take(spec.heads * spec.head_dim);
-    dq = take(spec.heads * spec.head_dim);
-    dk = take(spec.kv_heads * spec.head_dim);
-    dv = take(spec.kv_heads * spec.head_dim);
-    for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-      const auto i = static_cast<std::size_t>(layer);
-      if (options.keep[i]) kept[i] = take_activations(layer);
-      else if (lora[i][down_proj]) down_xa[i] = take(lora[i][down_proj]->rank);
-    }
+  for (const Place& place : places.inputs) inputs.push_back(view(place));
+  norm = view(places.norm);
+  inner = view(places.inner);
+  dx = view(places.dx);
+  head_rows = view(places.head_rows).row_range(0, batch.tokens);
+  head_norm = view(places.head_norm);
+  head_rstd = column(places.head_rstd);
+  head_gradient = view(places.head_gradient);
+  dnorm = view(places.dnorm);
+  dinner = view(places.dinner);
+  dattention = view(places.dattention);
+  dq = view(places.dq);
+  dk = view(places.dk);
+  dv = view(places.dv);
+  kept.assign(places.kept.size(), {});
+  down_xa.assign(places.down_xa.size(), {});
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (places.kept[i].q.rows > 0) kept[i] = layer(places.kept[i]);
+    down_xa[i] = view(places.down_xa[i]);
   }
-  scratch_mark = arena.mark();
+  if (places.scratch.q.rows > 0) scratch = layer(places.scratch);
 }
 
-Activations& Transformer::Impl::activations_for(std::int64_t layer, bool with_gradient) {
-  const auto i = static_cast<std::size_t>(layer);
-  if (with_gradient && options.keep[i]) return kept[i];
-  // Laid out anew, since layers may differ in their adapters; always at the end of the arena.
-  arena.rewind(scratch_mark);
-  scratch = take_activations(layer);
-  if (with_gradient && down_xa[i]) scratch.xa[down_proj] = down_xa[i];
-  return scratch;
+std::uint64_t Transformer::Impl::key(Pass pass, std::int64_t layer, TensorView gradients) const {
+  const auto u = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return hash({static_cast<std::uint64_t>(pass), u(layer), reinterpret_cast<std::uintptr_t>(base_address),
+               u(batch.tokens), u(batch.rows.sequences), u(batch.rows.longest), address(gradients),
+               adapter ? address(adapter->parameters()) : 0});
 }
 
-void Transformer::Impl::rotate(TensorView heads, std::int64_t count, bool inverse) {
-  backend.rope(heads.reshaped({batch.tokens, count, spec.head_dim}), batch.rows.positions, model.rope_cosine(),
-               model.rope_sine(), inverse);
-}
-
-void Transformer::Impl::linear(std::int64_t layer, std::size_t which, TensorView x, const Activations& act, TensorView y,
-                               Write write) {
-  const Weight& weight = linear_weight(model.layers()[static_cast<std::size_t>(layer)], which);
-  const LoraModule* module = lora[static_cast<std::size_t>(layer)][which];
-  if (!module) return backend.linear_forward(x, weight, {}, y, write);
-  const LoraTerm term{module->a, module->b, static_cast<float>(module->scale), act.xa[which]};
-  backend.linear_forward(x, weight, {&term, 1}, y, write);
-}
-
-void Transformer::Impl::forward_layer(std::int64_t layer, TensorView x, const Activations& act, TensorView next) {
-  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
+void Transformer::Impl::head(float grad_scale, bool with_gradient, TensorView sums) {
   const auto epsilon = static_cast<float>(spec.rms_epsilon);
-  backend.rms_norm_forward(x, weights.input_norm, epsilon, norm, act.rstd_1);
-  linear(layer, q_proj, norm, act, act.q, Write::overwrite);
-  linear(layer, k_proj, norm, act, act.k, Write::overwrite);
-  linear(layer, v_proj, norm, act, act.v, Write::overwrite);
-  rotate(act.q, spec.heads, false);
-  rotate(act.k, spec.kv_heads, false);
-  backend.attention_forward(act.q, act.k, act.v, batch.rows, attention_shape, act.attention, act.lse);
-  backend.copy(act.middle, x);
-  linear(layer, o_proj, act.attention, act, act.middle, Write::accumulate);
-  backend.rms_norm_forward(act.middle, weights.post_attention_norm, epsilon, norm, act.rstd_2);
-  linear(layer, gate_proj, norm, act, act.gate, Write::overwrite);
-  linear(layer, up_proj, norm, act, act.up, Write::overwrite);
-  if (!next) return;
-  backend.glu_forward(act.gate, act.up, inner);
-  backend.copy(next, act.middle);
-  linear(layer, down_proj, inner, act, next, Write::accumulate);
+  const auto some = [&](TensorView rows) {
+    return rows ? rows.row_range(0, batch.label_count) : TensorView{};
+  };
+  const TensorView rows = some(head_rows), normed = some(head_norm), rstd = some(head_rstd);
+  const TensorView gradient = with_gradient ? some(head_gradient) : TensorView{};
+  backend.gather_rows(inputs.back(), batch.labels, rows);
+  backend.rms_norm_forward(rows, model.final_norm(), epsilon, normed, rstd);
+  backend.head_cross_entropy(normed, model.head(), batch.targets, grad_scale, sums, gradient);
+  if (!with_gradient) return;
+  backend.rms_norm_backward(gradient, rows, model.final_norm(), rstd, normed, Write::overwrite);
+  backend.scatter_rows(normed, batch.labels, dx);
 }
 
-void Transformer::Impl::forward(bool with_gradient, const std::function<void()>& between) {
-  backend.embedding_forward(model.embedding(), batch.ids, inputs[0]);
-  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-    if (between) between();
-    const auto i = static_cast<std::size_t>(layer);
-    forward_layer(layer, inputs[i], activations_for(layer, with_gradient), inputs[i + 1]);
-  }
-}
-
-BatchLoss Transformer::Impl::head(float grad_scale, bool with_gradient) {
-  const auto epsilon = static_cast<float>(spec.rms_epsilon);
-  BatchLoss loss;
-  loss.trained_tokens = batch.label_count;
-  backend.fill_zero(sums);
-  if (batch.label_count > 0) {
-    backend.gather_rows(inputs.back(), batch.labels, head_rows);
-    backend.rms_norm_forward(head_rows, model.final_norm(), epsilon, head_norm, head_rstd);
-    backend.head_cross_entropy(head_norm, model.head(), batch.targets, grad_scale, sums,
-                               with_gradient ? head_gradient : TensorView{});
-  }
-  double values[2] = {0, 0};
-  backend.download(values, sums);
-  loss.loss_sum = values[0];
-  loss.correct = static_cast<std::int64_t>(values[1]);
-  return loss;
-}
-
-BatchLoss Transformer::Impl::run(const TokenBatch& host, float grad_scale, TensorView gradients,
-                                 const std::function<void()>& between) {
+void Transformer::Impl::run(const TokenBatch& host, float grad_scale, TensorView gradients, TensorView sums,
+                            const std::function<void()>& between) {
   const bool with_gradient = static_cast<bool>(gradients);
+  if (with_gradient && !adapter)
+    throw Error(ErrorCode::invalid_argument, "There is no adapter to take a gradient of");
   lay_out(host, with_gradient);
   forward(with_gradient, between);
-  const BatchLoss loss = head(grad_scale, with_gradient);
-  if (with_gradient && batch.label_count > 0) backward(gradients, between);
-  return loss;
+  if (batch.label_count == 0) return;
+  head(grad_scale, with_gradient, sums);
+  if (with_gradient) backward(gradients, between);
 }
 
 Transformer::Transformer(BaseModel& model, const LoraAdapter* adapter, Options options)
     : impl_(std::make_unique<Impl>(model, adapter, std::move(options))) {}
 Transformer::~Transformer() = default;
 
-BatchLoss Transformer::evaluate(const TokenBatch& batch, const std::function<void()>& between) {
-  return impl_->run(batch, 0, {}, between);
+void Transformer::evaluate(const TokenBatch& batch, TensorView sums, const std::function<void()>& between) {
+  impl_->run(batch, 0, {}, sums, between);
 }
 
-BatchLoss Transformer::forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients,
-                                        const std::function<void()>& between) {
-  return impl_->run(batch, grad_scale, gradients, between);
+void Transformer::forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients,
+                                   TensorView sums, const std::function<void()>& between) {
+  impl_->run(batch, grad_scale, gradients, sums, between);
+}
+
+BatchLoss Transformer::forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients) {
+  Impl& impl = *impl_;
+  impl.backend.fill_zero(impl.own_sums);
+  impl.run(batch, grad_scale, gradients, impl.own_sums, {});
+  double values[2] = {0, 0};
+  impl.backend.download(values, impl.own_sums);
+  return {values[0], static_cast<std::int64_t>(values[1]), impl.batch.label_count};
+}
+
+BatchLoss Transformer::evaluate(const TokenBatch& batch) {
+  return forward_backward(batch, 0, {});
 }
 
 std::vector<float> Transformer::logits(const TokenBatch& batch) {
   Impl& impl = *impl_;
   impl.lay_out(batch, false);
   impl.forward(false, {});
-  const std::int64_t tokens = impl.batch.tokens, vocabulary = impl.spec.vocab_size;
+  const std::int64_t tokens = impl.batch.real_tokens, vocabulary = impl.spec.vocab_size;
   Tensor rstd = impl.backend.allocate({tokens}, DType::f32);
   Tensor result = impl.backend.allocate({tokens, vocabulary}, DType::f32);
-  impl.backend.rms_norm_forward(impl.inputs.back(), impl.model.final_norm(), static_cast<float>(impl.spec.rms_epsilon),
-                                impl.norm, rstd);
-  impl.backend.head_logits(impl.norm, impl.model.head(), result);
+  const TensorView normed = impl.head_norm.row_range(0, tokens);
+  impl.backend.rms_norm_forward(impl.inputs.back().row_range(0, tokens), impl.model.final_norm(),
+                                static_cast<float>(impl.spec.rms_epsilon), normed, rstd);
+  impl.backend.head_logits(normed, impl.model.head(), result);
   std::vector<float> host(static_cast<std::size_t>(tokens * vocabulary));
   impl.backend.download(host.data(), result);
   return host;
 }
 
-std::size_t Transformer::arena_bytes() const { return impl_->arena.capacity_bytes(); }
-std::size_t Transformer::arena_peak_bytes() const { return impl_->arena.peak_bytes(); }
+BaseModel& Transformer::model() const {
+  return impl_->model;
+}
+std::size_t Transformer::arena_bytes() const {
+  return impl_->arena.capacity_bytes();
+}
+std::size_t Transformer::arena_peak_bytes() const {
+  return impl_->arena.peak_bytes();
+}
 
 }  // namespace lorikeet

@@ -15,35 +15,44 @@ struct TokenBatch;
 
 /// What one micro-batch gave.
 struct BatchLoss {
-  double loss_sum = 0;          ///< sum of -log p over trained tokens
+  double loss_sum = 0;  ///< sum of -log p over trained tokens
   std::int64_t correct = 0;
   std::int64_t trained_tokens = 0;
 };
 
-/// Forward and backward of one model with one adapter over packed rows. Owns its activation arena, sized once for the
-/// largest micro-batch; nothing is allocated in a step. Llama equations (formats.md §1.3), rounding points of design.md
-/// §10. Activations of layer i are kept when keep[i], else recomputed in the backward.
+/// Forward and backward of one model with one adapter over packed rows. Owns its activation arena, sized once
+/// for the largest micro-batch; nothing is allocated in a step. Llama equations (formats.md §1.3), rounding
+/// points of design.md §10. Activations of layer i are kept when keep[i], else recomputed in the backward.
+/// The passes over the layers go through Backend::repeat, so where the device can, a batch of known shape is
+/// one recording for the forward and one for the backward. `between` is called between layers where the back
+/// end computes while it is called, else between those recordings; it may throw Error(cancelled).
 class Transformer {
  public:
   struct Options {
     DType compute = DType::f32;
-    std::int64_t max_tokens = 0;            ///< largest micro-batch
-    std::vector<bool> keep;                 ///< one per layer
+    std::int64_t max_tokens = 0;  ///< largest micro-batch
+    std::vector<bool> keep;       ///< one per layer
+    bool offload = false;         ///< inputs of layers that are not kept wait in memory of the host
   };
+  /// `adapter` may be null: then there are no gradients.
   Transformer(BaseModel& model, const LoraAdapter* adapter, Options options);
   ~Transformer();
 
-  /// Loss of a batch without gradients; `between` as below.
-  BatchLoss evaluate(const TokenBatch& batch, const std::function<void()>& between = {});
-  /// Adds gradient of loss_sum * grad_scale to `gradients`, a block laid out as adapter.parameters(). Between layers it
-  /// calls `between`, if given, which may throw Error(cancelled).
-  BatchLoss forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients,
-                             const std::function<void()>& between = {});
+  /// Adds {loss, correct answers} of a batch to `sums` f64 [2] on the device, without waiting for it.
+  void evaluate(const TokenBatch& batch, TensorView sums, const std::function<void()>& between = {});
+  /// The same, and adds the gradient of loss * grad_scale to `gradients`, a block laid out as
+  /// adapter.parameters().
+  void forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients, TensorView sums,
+                        const std::function<void()>& between = {});
+  /// The same with sums of this batch alone, waiting for them; for tests and proofs.
+  BatchLoss evaluate(const TokenBatch& batch);
+  BatchLoss forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients);
   /// Logits f32 of every position, into host memory [T*V]; for tests and export proofs on small models.
   std::vector<float> logits(const TokenBatch& batch);
 
-  std::size_t arena_bytes() const;        ///< planned
-  std::size_t arena_peak_bytes() const;   ///< used by the largest batch so far
+  BaseModel& model() const;
+  std::size_t arena_bytes() const;       ///< planned
+  std::size_t arena_peak_bytes() const;  ///< used by the largest batch so far
 
  private:
   struct Impl;

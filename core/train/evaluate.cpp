@@ -5,19 +5,22 @@
 #include <cmath>
 
 #include "core/data/packing.h"
+#include "core/train/readback.h"
 
 namespace lorikeet {
 
 Evaluation evaluate_rows(Transformer& transformer, const std::vector<TokenRow>& rows, std::int64_t max_tokens,
                          const std::function<void()>& between) {
-  BatchLoss total;
+  Backend& backend = transformer.model().backend();
+  const Tensor sums = backend.allocate({2}, DType::f64);
+  backend.fill_zero(sums);
+  Evaluation result;
   std::vector<std::int64_t> group;
   std::int64_t group_tokens = 0;
   const auto run_group = [&] {
-    const BatchLoss loss = transformer.evaluate(make_batch(rows, group), between);
-    total.loss_sum += loss.loss_sum;
-    total.correct += loss.correct;
-    total.trained_tokens += loss.trained_tokens;
+    const TokenBatch batch = make_batch(rows, group);
+    transformer.evaluate(batch, sums, between);
+    result.tokens += batch.trained_tokens;
     group.clear();
     group_tokens = 0;
   };
@@ -28,12 +31,14 @@ Evaluation evaluate_rows(Transformer& transformer, const std::vector<TokenRow>& 
     group_tokens += length;
   }
   if (!group.empty()) run_group();
-  Evaluation result;
-  result.tokens = total.trained_tokens;
-  const auto count = static_cast<double>(std::max<std::int64_t>(1, total.trained_tokens));
-  result.loss = total.loss_sum / count;
+  Readback readback(backend, sums.view().bytes());
+  readback.start(sums);
+  readback.wait(between);
+  const auto* totals = readback.values<double>();
+  const auto count = static_cast<double>(std::max<std::int64_t>(1, result.tokens));
+  result.loss = totals[0] / count;
   result.perplexity = std::exp(result.loss);
-  result.accuracy = static_cast<double>(total.correct) / count;
+  result.accuracy = totals[1] / count;
   return result;
 }
 

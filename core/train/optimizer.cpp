@@ -21,16 +21,16 @@ std::size_t part_bytes(std::int64_t count, bool is_8bit) {
 }  // namespace
 
 AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter, const std::string& kind)
-    : backend_(backend) {
+    : backend_(backend), parameters_(adapter.parameters()) {
   std::size_t total = 0;
   for (const auto& module : adapter.modules()) {
     for (const TensorView& parameter : {module.a, module.b}) {
-      Part part;
-      part.parameter = parameter.reshaped({parameter.elements()});
-      part.offset = parameter.as<float>() - adapter.parameters().as<float>();
-      part.is_8bit = kind == "adamw-8bit" && parameter.elements() >= smallest_8bit;
-      part.decay_last = kind == "adamw-8bit" && !part.is_8bit;
-      total += part_bytes(parameter.elements(), part.is_8bit);
+      AdamPart part;
+      part.offset = parameter.as<float>() - parameters_.as<float>();
+      part.count = parameter.elements();
+      part.is_8bit = kind == "adamw-8bit" && part.count >= smallest_8bit;
+      part.decay_last = kind == "adamw-8bit" && !part.is_8bit;  // the order of bitsandbytes' CUDA kernels
+      total += part_bytes(part.count, part.is_8bit);
       parts_.push_back(part);
     }
   }
@@ -43,27 +43,20 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
     return view;
   };
   for (auto& part : parts_) {
-    const std::int64_t count = part.parameter.elements(), blocks = (count + block - 1) / block;
+    const std::int64_t blocks = (part.count + block - 1) / block;
     if (part.is_8bit) {
-      part.eight = {take(count, DType::u8), take(count, DType::u8), take(blocks, DType::f32),
+      part.eight = {take(part.count, DType::u8), take(part.count, DType::u8), take(blocks, DType::f32),
                     take(blocks, DType::f32)};
     } else {
-      part.m = take(count, DType::f32);
-      part.v = take(count, DType::f32);
+      part.m = take(part.count, DType::f32);
+      part.v = take(part.count, DType::f32);
     }
   }
 }
 
-void AdapterOptimizer::step(TensorView gradients, const AdamStep& step) {
-  AdamStep numbers = step;
-  for (const auto& part : parts_) {
-    numbers.decay_last = part.decay_last;
-    const TensorView gradient = gradients.row_range(part.offset, part.parameter.elements());
-    if (part.is_8bit)
-      backend_.adamw_8bit(part.parameter, gradient, part.eight, numbers);
-    else
-      backend_.adamw(part.parameter, gradient, part.m, part.v, numbers);
-  }
+void AdapterOptimizer::step(TensorView gradients, const AdamStep& step, float max_norm, TensorView loss_sum,
+                            TensorView outcome) {
+  backend_.guarded_adamw(parameters_, gradients, parts_, step, max_norm, loss_sum, outcome);
 }
 
 std::vector<char> AdapterOptimizer::save() const {

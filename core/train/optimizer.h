@@ -14,11 +14,13 @@ namespace lorikeet {
 /// tensors of at least 4,096 numbers (smaller ones keep 32-bit state). Owns the state on the device.
 class AdapterOptimizer {
  public:
-  /// `kind` is "adamw" or "adamw-8bit". All state starts at zero.
+  /// `kind` is "adamw" or "adamw-8bit". All state starts at zero. The adapter must outlive it.
   AdapterOptimizer(Backend& backend, const LoraAdapter& adapter, const std::string& kind);
 
-  /// Updates the adapter's parameters from `gradients`, a block laid out like them.
-  void step(TensorView gradients, const AdamStep& step);
+  /// Updates the adapter's parameters from `gradients`, a block laid out like them, unless loss or gradient
+  /// are not finite; the device decides (Backend::guarded_adamw, which says what max_norm and outcome are).
+  void step(TensorView gradients, const AdamStep& step, float max_norm, TensorView loss_sum,
+            TensorView outcome);
 
   /// State as one block of bytes in a fixed order, for checkpoints; the same adapter and kind give the same
   /// size.
@@ -28,17 +30,9 @@ class AdapterOptimizer {
   std::uint64_t bytes() const;
 
  private:
-  /// Views of one adapter tensor's state; m and v for 32-bit, `wide8` for 8-bit.
-  struct Part {
-    TensorView parameter;
-    std::int64_t offset = 0;  ///< of its gradient in the block, in numbers
-    bool is_8bit = false;
-    bool decay_last = false;  ///< 32-bit state of adamw-8bit: the order of bitsandbytes' CUDA kernels
-    TensorView m, v;
-    Adam8bitState eight;
-  };
   Backend& backend_;
-  std::vector<Part> parts_;
+  TensorView parameters_;
+  std::vector<AdamPart> parts_;
   Tensor state_;
 };
 

@@ -55,17 +55,42 @@ std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   return bytes * static_cast<std::uint64_t>(spec.layers);
 }
 
-/// Scratch of the back end: one dequantised weight, its products' workspace and a chunk of logits.
-std::uint64_t scratch_bytes(const ModelSpec& spec, std::int64_t tokens, int compute_bytes) {
+/// Rows of logits that are made at once.
+std::int64_t logits_rows(const ModelSpec& spec, std::int64_t tokens) {
+  return std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
+}
+
+/// Scratch of the CPU back end: one dequantised weight, its products' workspace and a chunk of logits.
+void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tokens, int compute_bytes) {
   std::int64_t largest = 0;
   for (const auto& module : linear_modules(spec)) largest = std::max(largest, module.out * module.in);
-  const auto weight = static_cast<std::uint64_t>(largest * compute_bytes);
-  const auto chunk_rows =
-      std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
-  const auto logits = static_cast<std::uint64_t>(chunk_rows * spec.vocab_size * (4 + compute_bytes));
+  memory.dequantization = 2 * static_cast<std::uint64_t>(largest * compute_bytes);
+  memory.logits =
+      static_cast<std::uint64_t>(logits_rows(spec, tokens) * spec.vocab_size * (4 + compute_bytes));
   const auto wide =
       static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
-  return 2 * weight + logits + wide + (16u << 20);
+  memory.workspace = wide + (16u << 20);
+}
+
+/// Scratch of the CUDA back end: the weights of one linear group with their branches beside them, a chunk of
+/// logits, and what cuBLASLt and the sums over parts of the rows work in.
+void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const ActivationShape& shape) {
+  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  const auto& r = shape.ranks;
+  const auto group = [&](std::int64_t out, std::int64_t in, std::int64_t ranks) {
+    return std::max(out * (in + cuda_tail_columns(in, ranks)), in * (out + cuda_tail_columns(out, ranks)));
+  };
+  const std::int64_t largest =
+      std::max({group(query + 2 * key, spec.hidden_size, r[q_proj] + r[k_proj] + r[v_proj]),
+                group(spec.hidden_size, query, r[o_proj]),
+                group(2 * spec.intermediate_size, spec.hidden_size, r[gate_proj] + r[up_proj]),
+                group(spec.hidden_size, spec.intermediate_size, r[down_proj])});
+  const auto compute_bytes = static_cast<std::int64_t>(size_of(shape.compute));
+  memory.dequantization = static_cast<std::uint64_t>(largest * compute_bytes);
+  memory.logits = static_cast<std::uint64_t>(logits_rows(spec, shape.most_tokens) * spec.vocab_size *
+                                             (4 + compute_bytes));
+  constexpr std::uint64_t library = 32u << 20, sums = 16u << 20;
+  memory.workspace = library + sums;
 }
 
 /// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
@@ -109,30 +134,28 @@ void plan_steps(Plan& plan, const Settings& settings) {
 }
 
 /// Keeps as many layers as fit and fills in the memory.
-void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, std::uint64_t limit,
-                 int compute_bytes) {
-  const auto wide = static_cast<std::uint64_t>(compute_bytes);
-  plan.memory.base_weights = base_bytes(spec, settings, wide);
-  plan.memory.adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 8;
-  plan.memory.optimizer = optimizer_bytes(spec, settings);
-  plan.memory.scratch = scratch_bytes(spec, plan.largest_batch, compute_bytes);
-  ActivationShape shape;
-  shape.tokens = plan.largest_batch;
-  shape.compute_bytes = compute_bytes;
-  for (const auto& module : adapted_modules(spec, settings.targets)) {
-    shape.layer_ranks += settings.rank;
-    if (module.name == "mlp.down_proj") shape.down_rank = settings.rank;
+void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device) {
+  const std::uint64_t limit = device.memory_limit_bytes;
+  MemoryPlan& memory = plan.memory;
+  memory.base_weights = base_bytes(spec, settings, static_cast<std::uint64_t>(device.compute_bytes));
+  memory.adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
+  memory.gradients = memory.adapter;
+  memory.optimizer = optimizer_bytes(spec, settings);
+  if (device.is_cuda) {
+    add_cuda_scratch(memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0));
+  } else {
+    add_cpu_scratch(memory, spec, plan.largest_batch, device.compute_bytes);
   }
   for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
-    shape.kept_layers = kept;
-    plan.memory.activations = activation_bytes(spec, shape);
     plan.recomputed_layers = spec.layers - kept;
-    if (plan.memory.total() <= limit) break;
+    memory.activations = activation_bytes(
+        spec, activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers));
+    if (memory.total() <= limit) break;
   }
-  plan.fits = plan.memory.total() <= limit;
+  plan.fits = memory.total() <= limit;
   if (!plan.fits) {
     plan.why_not =
-        gigabytes(plan.memory.total()) + " of memory are needed and " + gigabytes(limit) + " are allowed";
+        gigabytes(memory.total()) + " of memory are needed and " + gigabytes(limit) + " are allowed";
   }
 }
 
@@ -211,8 +234,28 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
   return shape;
 }
 
+ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
+                                 std::int64_t largest_batch, std::int64_t recomputed_layers) {
+  ActivationShape shape;
+  if (device.is_cuda) shape.device = cuda_layout;
+  shape.most_tokens = padded_tokens(shape.device, largest_batch);
+  shape.tokens = shape.most_tokens;
+  shape.compute = device.compute_bytes == 4 ? DType::f32 : DType::bf16;
+  shape.offload = settings.offload;
+  shape.keep.assign(static_cast<std::size_t>(spec.layers), true);
+  // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
+  for (std::int64_t layer = 0; layer < recomputed_layers; ++layer)
+    shape.keep[static_cast<std::size_t>(layer)] = false;
+  for (const auto& module : adapted_modules(spec, settings.targets)) {
+    for (std::size_t which = 0; which < linear_count; ++which) {
+      if (module.name == linear_names[which]) shape.ranks[which] = settings.rank;
+    }
+  }
+  return shape;
+}
+
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
-               std::uint64_t memory_limit_bytes, int compute_bytes) {
+               const PlanDevice& device) {
   Plan plan;
   plan.rows = data.rows;
   plan.evaluation_rows = data.evaluation_rows;
@@ -223,7 +266,7 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   plan.adapter_parameters = adapter_parameters(spec, settings);
   plan_steps(plan, settings);
   plan.largest_batch = largest_batch_tokens(data, settings, plan.max_length);
-  plan_memory(plan, spec, settings, memory_limit_bytes, compute_bytes);
+  plan_memory(plan, spec, settings, device);
 
   const std::uint64_t state = static_cast<std::uint64_t>(plan.adapter_parameters) * 4 + plan.memory.optimizer;
   // One more than is kept: the oldest is removed only after the newest was read back.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/data/dataset.h"
+#include "core/model/activation_plan.h"
 #include "core/model/model_spec.h"
 #include "core/train/settings.h"
 
@@ -15,11 +16,24 @@ namespace lorikeet {
 /// Bytes by kind; their sum is what the run will hold at its peak.
 struct MemoryPlan {
   std::uint64_t base_weights = 0;  ///< quantised linears, embeddings, norms, head
-  std::uint64_t adapter = 0;       ///< masters and gradients
+  std::uint64_t adapter = 0;       ///< f32 masters
+  std::uint64_t gradients = 0;     ///< of the adapter, f32
   std::uint64_t optimizer = 0;
-  std::uint64_t activations = 0;  ///< kept and live
-  std::uint64_t scratch = 0;      ///< dequantised weight, logits chunk
-  std::uint64_t total() const { return base_weights + adapter + optimizer + activations + scratch; }
+  std::uint64_t activations = 0;     ///< kept and live
+  std::uint64_t dequantization = 0;  ///< weights of the linear layers at hand in the compute type
+  std::uint64_t logits = 0;          ///< of one chunk of label rows
+  std::uint64_t workspace = 0;       ///< of products: packed panels on the CPU, cuBLASLt's on CUDA
+  std::uint64_t scratch() const { return dequantization + logits + workspace; }
+  std::uint64_t total() const {
+    return base_weights + adapter + gradients + optimizer + activations + scratch();
+  }
+};
+
+/// What the plan needs to know of the device.
+struct PlanDevice {
+  std::uint64_t memory_limit_bytes = 0;  ///< resolved, never 0
+  int compute_bytes = 4;                 ///< 2 for bf16 and f16
+  bool is_cuda = false;
 };
 
 /// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
@@ -57,9 +71,13 @@ struct DataShape {
   std::int64_t micro_batches_per_epoch = 0;
 };
 
-/// `memory_limit_bytes` is resolved (never 0); `compute_bytes` is 2 for bf16 and f16, 4 for f32.
+/// Layers keep their activations as far as memory allows; the first ones are recomputed where it does not.
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
-               std::uint64_t memory_limit_bytes, int compute_bytes);
+               const PlanDevice& device);
+
+/// The layout of the activations that make_plan counts and the Transformer uses for such a run.
+ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
+                                 std::int64_t largest_batch, std::int64_t recomputed_layers);
 
 /// Tokens of the largest micro-batch any epoch can have.
 std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length);

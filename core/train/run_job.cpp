@@ -46,6 +46,9 @@ class Run {
   void start_or_restore();
   RunEnd train();
   void one_step();
+  bool may_look_ahead() const;
+  void report_step(const StepReport& report, double seconds);
+  void warn(const StepReport& report);
   void after_step(bool last);
   void evaluate();
   void checkpoint();
@@ -82,6 +85,8 @@ class Run {
   Clock::time_point started_;
   std::int64_t first_step_ = 0;
   double step_seconds_ = 0;  ///< smoothed
+  Clock::time_point step_start_;
+  bool warned_of_scale_ = false;
   std::int64_t best_step_ = 0;
   double best_loss_ = INFINITY;
   std::int64_t skipped_in_a_row_ = 0;
@@ -164,8 +169,7 @@ void Run::load() {
   compute_ = resolved_compute(job_.settings, *backend_);
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
                        options_.stop, [&](std::int64_t) { between()(); });
-  plan_ = make_plan(spec_, data_.shape, job_.settings, backend_->budget().limit_bytes(),
-                    static_cast<int>(size_of(compute_)));
+  plan_ = make_plan(spec_, data_.shape, job_.settings, plan_device(*backend_, compute_));
   if (!plan_.fits) {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
                 "Lower batch-size or max-length, or take a smaller model");
@@ -246,31 +250,40 @@ void Run::start_or_restore() {
   }
 }
 
+/// Nothing but steps comes after the next one, as far as is known.
+bool Run::may_look_ahead() const {
+  const std::int64_t step = trainer_->step_number() + 1;
+  return backend_->asynchronous() && step % plan_.eval_every != 0 && step % plan_.save_every != 0 &&
+         !control_.pause_requested() && !control_.checkpoint_requested();
+}
+
 void Run::one_step() {
-  const auto start = Clock::now();
-  const StepReport report = trainer_->step(between());
-  const double seconds = seconds_since(start);
-  step_seconds_ = step_seconds_ == 0 ? seconds : 0.8 * step_seconds_ + 0.2 * seconds;
-  StepEvent event{report.step,           report.epoch,
-                  report.loss,           report.learning_rate,
-                  report.grad_norm,      trainer_->tokens_seen(),
-                  report.trained_tokens, static_cast<double>(report.tokens) / seconds,
-                  anonymous_bytes(),     elapsed_before_ + seconds_since(started_)};
-  if (report.skipped) {
-    std::string rows;
-    for (const std::int64_t row : report.rows) rows += (rows.empty() ? "" : ", ") + std::to_string(row);
-    append({{"type", "warning"},
-            {"code", "skipped_step"},
-            {"step", report.step},
-            {"what", "Step " + std::to_string(report.step) +
-                         " gave a value that is not finite and was skipped; rows " + rows}});
-    if (++skipped_in_a_row_ >= 3) {
-      throw Error(ErrorCode::numeric, "Three steps in a row gave values that are not finite", "rows " + rows,
-                  "Lower learning-rate, or look at these rows");
-    }
-  } else {
-    skipped_in_a_row_ = 0;
+  if (!trainer_->begun()) {
+    step_start_ = Clock::now();
+    trainer_->begin_step(between());
   }
+  const StepReport report = trainer_->finish_step(between(), may_look_ahead());
+  report_step(report, seconds_since(step_start_));
+}
+
+void Run::report_step(const StepReport& report, double seconds) {
+  step_start_ = Clock::now();  // of the next one, where it has begun already
+  step_seconds_ = step_seconds_ == 0 ? seconds : 0.8 * step_seconds_ + 0.2 * seconds;
+  // Where the device has memory of its own, that is what a run is short of.
+  const auto memory = backend_->device().kind == "cpu"
+                          ? anonymous_bytes()
+                          : static_cast<std::int64_t>(backend_->budget().used_bytes());
+  StepEvent event{report.step,
+                  report.epoch,
+                  report.loss,
+                  report.learning_rate,
+                  report.grad_norm,
+                  trainer_->tokens_seen(),
+                  report.trained_tokens,
+                  static_cast<double>(report.tokens) / seconds,
+                  memory,
+                  elapsed_before_ + seconds_since(started_)};
+  warn(report);
   // JSON has no infinity: a skipped step's loss and norm are written as null.
   const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
   const Json line = {{"type", "step"},
@@ -286,6 +299,34 @@ void Run::one_step() {
                      {"elapsed_seconds", event.elapsed_seconds}};
   append(line);
   show(&event);
+}
+
+void Run::warn(const StepReport& report) {
+  if (report.loss_scale < 1 && !std::exchange(warned_of_scale_, true)) {
+    append({{"type", "warning"},
+            {"code", "loss_scale"},
+            {"step", report.step},
+            {"what",
+             "The loss scale fell below 1: the numbers of this run do not fit f16; compute f32 has room "
+             "for them"}});
+  }
+  if (!report.skipped) {
+    skipped_in_a_row_ = 0;
+    return;
+  }
+  std::string rows;
+  for (const std::int64_t row : report.rows) rows += (rows.empty() ? "" : ", ") + std::to_string(row);
+  append({{"type", "warning"},
+          {"code", "skipped_step"},
+          {"step", report.step},
+          {"what", "Step " + std::to_string(report.step) +
+                       " gave a value that is not finite and was skipped; rows " + rows}});
+  // In f16 a scaled gradient that is too large is how the right scale is found.
+  if (report.loss_scale > 1 && std::isfinite(report.loss)) return;
+  if (++skipped_in_a_row_ >= 3) {
+    throw Error(ErrorCode::numeric, "Three steps in a row gave values that are not finite", "rows " + rows,
+                "Lower learning-rate, or look at these rows");
+  }
 }
 
 void Run::evaluate() {
@@ -351,6 +392,9 @@ RunEnd Run::train() {
     }
   } catch (const Error& error) {
     if (error.code() != ErrorCode::cancelled) throw;
+    // A step whose update the device has is finished; one that is only begun has not happened.
+    if (trainer_->in_flight()) report_step(trainer_->finish_step(), seconds_since(step_start_));
+    trainer_->drop_step();
     const std::int64_t step = trainer_->step_number();
     if (state_ != RunState::stopping) say_state(RunState::stopping, "Stops now and keeps the finished steps");
     if (step > 0) checkpoint();

@@ -56,6 +56,7 @@ struct Settings {
   std::string device = "auto";           ///< auto, cpu, cuda
   std::int64_t threads = 0;              ///< 0 = auto
   std::uint64_t memory_limit_bytes = 0;  ///< "memory-limit"; 0 = auto
+  bool offload = false;  ///< inputs of recomputed layers wait in memory of the host; CUDA only
 };
 
 /// One row of the table that feeds the flags, job.json, the form, tooltips, validation and the help page.

@@ -50,8 +50,9 @@ std::vector<SettingRow> model_rows() {
                           "How the output head is kept; 16-bit by default"),
                       {"none"}, {"int8", "nf4"})),
       choice(row("compute", &Settings::compute, Kind::choice, "auto", "model",
-                 "Number type of the products: bf16 where the device has it, else f32"),
-             {"auto", "bf16", "f32"}, {"f16"}),
+                 "Number type of the products: auto is bf16 where the device has it, f16 on older GPUs, else "
+                 "f32"),
+             {"auto", "bf16", "f16", "f32"}),
   };
 }
 
@@ -197,6 +198,10 @@ std::vector<SettingRow> machine_rows() {
       advanced(range(row("memory-limit", &Settings::memory_limit_bytes, Kind::bytes, "auto", "machine",
                          "Most memory the run may take; auto leaves a reserve"),
                      64e6, 1e15, "bytes")),
+      advanced(row(
+          "offload", &Settings::offload, Kind::boolean, "false", "machine",
+          "Keep the inputs of recomputed layers in the computer's memory instead of the GPU's: longer rows "
+          "fit, at a small cost in time; CUDA only")),
   };
 }
 

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/train/batch_stream.h"
 #include "core/train/checkpoint.h"
+#include "core/train/loss_scale.h"
 #include "core/train/optimizer.h"
+#include "core/train/readback.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -17,8 +20,9 @@ Transformer::Options transformer_options(const Trainer::Parts& parts) {
   Transformer::Options options;
   options.compute = parts.compute;
   options.max_tokens = parts.plan.largest_batch;
+  options.offload = parts.settings.offload;
   options.keep.assign(static_cast<std::size_t>(parts.model->spec().layers), true);
-  // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
+  // As activation_shape counts them.
   for (std::int64_t layer = 0; layer < parts.plan.recomputed_layers; ++layer)
     options.keep[static_cast<std::size_t>(layer)] = false;
   return options;
@@ -40,6 +44,22 @@ void restore_adapter(Backend& backend, const ModelSpec& spec, LoraAdapter& adapt
   backend.copy(adapter.parameters(), saved.parameters());
 }
 
+/// Places in the block of numbers that come back from the device after a step: loss and correct answers, then
+/// what guarded_adamw leaves.
+constexpr std::int64_t sums_count = 2, numbers_count = sums_count + outcome_count;
+
+Json scale_json(const LossScale::State& state) {
+  return {{"scale", state.scale}, {"good_steps", state.good_steps}};
+}
+
+LossScale::State read_scale(const Json& json, const char* key, const std::string& file) {
+  LossScale::State state;
+  const Json& entry = json.contains(key) ? json.at(key) : Json::object();
+  state.scale = json_number(entry, "scale", state.scale, file);
+  state.good_steps = json_int(entry, "good_steps", 0, 0, LossScale::patience, file);
+  return state;
+}
+
 }  // namespace
 
 struct Trainer::Impl {
@@ -52,28 +72,19 @@ struct Trainer::Impl {
         optimizer(backend, *parts.adapter, parts.settings.optimizer),
         stream(*parts.train_rows, parts.settings, parts.plan.max_length),
         gradients(backend.allocate({parts.adapter->parameter_count()}, DType::f32)),
-        square_sum(backend.allocate({1}, DType::f64)) {
+        numbers(backend.allocate({numbers_count}, DType::f64)),
+        readback(backend, numbers.view().bytes()) {
     schedule = {parts.settings.schedule, parts.settings.learning_rate, parts.settings.min_rate,
                 parts.plan.steps, parts.plan.warmup_steps};
+    backend.fill_zero(numbers);
   }
 
-  double gradient_norm() {
-    backend.fill_zero(square_sum);
-    backend.sum_of_squares(gradients, square_sum);
-    double sum = 0;
-    backend.download(&sum, square_sum);
-    return std::sqrt(sum);
-  }
+  TensorView sums() const { return numbers.view().row_range(0, sums_count); }
+  TensorView outcome() const { return numbers.view().row_range(sums_count, outcome_count); }
+  std::int64_t given() const { return done + (flying ? 1 : 0); }  ///< steps whose update the device has
 
-  void update(const StepReport& report) {
-    AdamStep adam;
-    adam.learning_rate = static_cast<float>(report.learning_rate);
-    adam.weight_decay = static_cast<float>(parts.settings.weight_decay);
-    adam.step = report.step - skipped;
-    const double limit = parts.settings.max_grad_norm;
-    if (limit > 0) adam.gradient_scale = static_cast<float>(std::min(1.0, limit / (report.grad_norm + 1e-6)));
-    optimizer.step(gradients, adam);
-  }
+  void update(const StepReport& report);
+  void take_outcome(StepReport& report);
 
   Parts parts;
   Backend& backend;
@@ -81,9 +92,35 @@ struct Trainer::Impl {
   AdapterOptimizer optimizer;
   BatchStream stream;
   Schedule schedule;
-  Tensor gradients, square_sum;
+  LossScale scale;  ///< changes in f16 only
+  Tensor gradients, numbers;
+  Readback readback;
+  std::optional<StepReport> begun, flying;  ///< what is known of a step before its outcome
   std::int64_t done = 0, tokens = 0, skipped = 0;
 };
+
+void Trainer::Impl::update(const StepReport& report) {
+  AdamStep adam;
+  adam.learning_rate = static_cast<float>(report.learning_rate);
+  adam.weight_decay = static_cast<float>(parts.settings.weight_decay);
+  adam.step = report.step;
+  adam.gradient_scale = static_cast<float>(1 / report.loss_scale);
+  optimizer.step(gradients, adam, static_cast<float>(parts.settings.max_grad_norm),
+                 numbers.view().row_range(0, 1), outcome());
+  readback.start(numbers);
+}
+
+void Trainer::Impl::take_outcome(StepReport& report) {
+  const double* values = readback.values<double>();
+  const double* results = values + sums_count;
+  report.loss = values[0] / static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
+  report.grad_norm = results[outcome_gradient_norm];
+  report.skipped = results[outcome_skipped] != 0;
+  skipped = static_cast<std::int64_t>(results[outcome_skipped_steps]);
+  if (parts.compute == DType::f16) scale.finish(report.step, report.loss_scale, report.skipped);
+  done = report.step;
+  tokens += report.tokens;
+}
 
 Trainer::Trainer(Parts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
 Trainer::~Trainer() = default;
@@ -107,8 +144,21 @@ TensorView Trainer::gradients() const {
   return impl_->gradients;
 }
 
+bool Trainer::begun() const {
+  return impl_->begun.has_value();
+}
+bool Trainer::in_flight() const {
+  return impl_->flying.has_value();
+}
+
 StepReport Trainer::step(const std::function<void()>& between) {
+  begin_step(between);
+  return finish_step(between);
+}
+
+void Trainer::begin_step(const std::function<void()>& between) {
   Impl& t = *impl_;
+  if (t.begun) throw Error(ErrorCode::invalid_argument, "A step has begun already");
   std::vector<TokenBatch> batches;
   StepReport report;
   for (const auto& indexes : t.stream.step_batches()) {
@@ -117,28 +167,40 @@ StepReport Trainer::step(const std::function<void()>& between) {
     report.trained_tokens += batches.back().trained_tokens;
     report.rows.insert(report.rows.end(), batches.back().rows.begin(), batches.back().rows.end());
   }
-  report.step = t.done + 1;
+  report.step = t.given() + 1;
   report.epoch = t.stream.epoch_after();
-  report.learning_rate = t.schedule.rate_at(t.done);
+  report.learning_rate = t.schedule.rate_at(t.given());
+  if (t.parts.compute == DType::f16) report.loss_scale = t.scale.of_step(report.step);
+  t.readback.release();
   t.backend.fill_zero(t.gradients);
+  t.backend.fill_zero(t.sums());
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
-  double loss_sum = 0;
-  for (const auto& batch : batches) {
-    loss_sum +=
-        t.transformer.forward_backward(batch, static_cast<float>(1.0 / count), t.gradients, between).loss_sum;
-  }
-  report.loss = loss_sum / count;
-  report.grad_norm = t.gradient_norm();
-  // Nothing was changed until here: a cancelled step has not happened, and a broken one changes nothing.
-  report.skipped = !std::isfinite(report.loss) || !std::isfinite(report.grad_norm);
-  if (report.skipped)
-    ++t.skipped;
-  else
-    t.update(report);
+  const auto grad_scale = static_cast<float>(report.loss_scale / count);
+  for (const auto& batch : batches)
+    t.transformer.forward_backward(batch, grad_scale, t.gradients, t.sums(), between);
   t.stream.advance();
-  t.done = report.step;
-  t.tokens += report.tokens;
+  t.begun = std::move(report);
+}
+
+StepReport Trainer::finish_step(const std::function<void()>& between, bool look_ahead) {
+  Impl& t = *impl_;
+  if (!t.flying) {
+    if (!t.begun) throw Error(ErrorCode::invalid_argument, "No step has begun");
+    t.update(*t.begun);
+    t.flying = std::exchange(t.begun, std::nullopt);
+    if (look_ahead && t.flying->step < total_steps()) begin_step(between);
+  }
+  t.readback.wait(between);
+  StepReport report = *std::exchange(t.flying, std::nullopt);
+  t.take_outcome(report);
   return report;
+}
+
+void Trainer::drop_step() {
+  Impl& t = *impl_;
+  if (!t.begun) return;
+  t.begun.reset();
+  t.stream.seek(t.given());
 }
 
 Evaluation Trainer::evaluate(const std::function<void()>& between) {
@@ -151,11 +213,15 @@ void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
   CheckpointWriter writer(folder);
   t.parts.adapter->save(t.backend, writer.folder(), notes);
   writer.add_file("optimizer.bin", t.optimizer.save());
-  const Json state = {{"format", 1},
-                      {"step", t.done},
-                      {"tokens", t.tokens},
-                      {"skipped", t.skipped},
-                      {"optimizer", t.parts.settings.optimizer}};
+  Json state = {{"format", 1},
+                {"step", t.done},
+                {"tokens", t.tokens},
+                {"skipped", t.skipped},
+                {"optimizer", t.parts.settings.optimizer}};
+  if (t.parts.compute == DType::f16) {
+    state["loss_scale"] = scale_json(t.scale.now());
+    state["loss_scale_before"] = scale_json(t.scale.before());
+  }
   const std::string text = dump_json(state, 2) + "\n";
   writer.add_file("trainer.json", {text.begin(), text.end()});
   writer.commit(t.done);
@@ -175,6 +241,11 @@ void Trainer::restore(const std::string& folder) {
   t.done = json_int(state, "step", 0, 0, INT64_MAX, name);
   t.tokens = json_int(state, "tokens", 0, 0, INT64_MAX, name);
   t.skipped = json_int(state, "skipped", 0, 0, INT64_MAX, name);
+  double results[outcome_count] = {};
+  results[outcome_skipped_steps] = static_cast<double>(t.skipped);
+  t.backend.upload(t.outcome(), results);
+  t.scale.restore(t.done, read_scale(state, "loss_scale", name),
+                  read_scale(state, "loss_scale_before", name));
   t.stream.seek(t.done);
 }
 

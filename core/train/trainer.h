@@ -28,6 +28,7 @@ struct StepReport {
   std::int64_t tokens = 0;  ///< of this step, all
   std::int64_t trained_tokens = 0;
   bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
+  double loss_scale = 1;           ///< what gradients were multiplied with while computed; not 1 in f16 only
   std::vector<std::int64_t> rows;  ///< row numbers in the file, as trained
 };
 
@@ -48,21 +49,32 @@ class Trainer {
   explicit Trainer(Parts parts);
   ~Trainer();
 
-  std::int64_t step_number() const;  ///< steps done
+  std::int64_t step_number() const;  ///< steps finished
   std::int64_t total_steps() const;
-  std::int64_t tokens_seen() const;
-  std::int64_t skipped_steps() const;
+  std::int64_t tokens_seen() const;      ///< in finished steps
+  std::int64_t skipped_steps() const;    ///< of them
   std::size_t arena_peak_bytes() const;  ///< largest use of the activation arena so far
   TensorView gradients() const;  ///< of the last step, before clipping; laid out as the adapter's parameters
   bool finished() const { return step_number() >= total_steps(); }
 
-  /// One optimiser step. `between` is called between layers and may throw Error(cancelled): the unfinished
-  /// step is then dropped as if it had not begun.
+  /// One optimiser step: begin_step and finish_step. `between` is called between layers (where the device
+  /// works on its own: while it is waited for) and may throw Error(cancelled).
   StepReport step(const std::function<void()>& between = {});
+  /// Gives the device forward and backward of all micro-batches of the next step. Nothing is changed by them:
+  /// a step that is only begun can be dropped. When `between` throws, the step has not begun.
+  void begin_step(const std::function<void()>& between = {});
+  /// Gives the update of the step that was begun, with `look_ahead` begins the one behind it (unless it was
+  /// the last), and then waits for the outcome. The device decides about clipping and skipping. When
+  /// `between` throws, what had been given stays given: ask in_flight(), and finish it by another call.
+  StepReport finish_step(const std::function<void()>& between = {}, bool look_ahead = false);
+  bool begun() const;      ///< a step is begun whose update has not been given
+  bool in_flight() const;  ///< an update has been given whose outcome has not been taken
+  /// Forgets the step that was begun, as if it had not.
+  void drop_step();
   Evaluation evaluate(const std::function<void()>& between = {});
 
-  /// Writes adapter, optimiser state and position into `folder` (new), manifest.json with sizes and SHA-256
-  /// last.
+  /// Writes adapter, optimiser state and position after the last finished step into `folder` (new),
+  /// manifest.json with sizes and SHA-256 last. No update may be in flight.
   void save(const std::string& folder, const AdapterNotes& notes) const;
   /// Continues from a folder written by save(), bit-exactly; throws Error(bad_format) when a file is not as
   /// the manifest says.

@@ -70,7 +70,7 @@ Training::Training(std::int64_t recomputed_layers, int threads)
   parts.settings = golden_settings();
   parts.compute = DType::f32;
   const DataShape data = data_shape(rows, no_rows, parts.settings, parts.settings.max_length);
-  parts.plan = make_plan(model.spec(), data, parts.settings, std::uint64_t{1} << 32, 4);
+  parts.plan = make_plan(model.spec(), data, parts.settings, {std::uint64_t{1} << 32, 4});
   parts.plan.recomputed_layers = recomputed_layers;
   trainer = std::make_unique<Trainer>(parts);
 }

@@ -276,8 +276,8 @@ std::optional<Plan> WizardModel::planWith(const Settings& settings) const {
   if (state().prepared) shape = state().prepared->shape;
   try {
     return make_plan(state().base->spec, shape, settings,
-                     resolved_memory_limit(settings, machine.freeMemory(settings.device)),
-                     computeBytes(settings, machine));
+                     {resolved_memory_limit(settings, machine.freeMemory(settings.device)),
+                      computeBytes(settings, machine), machine.takesGpu(settings.device)});
   } catch (const Error&) {
     return std::nullopt;  // a setting the model does not have; its field says so
   }

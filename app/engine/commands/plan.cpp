@@ -38,9 +38,12 @@ Json plan_json(const Plan& plan, const PreparedData& data) {
           {"memory",
            {{"base_weights", memory.base_weights},
             {"adapter", memory.adapter},
+            {"gradients", memory.gradients},
             {"optimizer", memory.optimizer},
             {"activations", memory.activations},
-            {"scratch", memory.scratch},
+            {"dequantization", memory.dequantization},
+            {"logits", memory.logits},
+            {"workspace", memory.workspace},
             {"total", memory.total()}}},
           {"disk_bytes", plan.disk_bytes},
           {"operations", plan.operations},
@@ -64,10 +67,18 @@ std::string plan_text(const Plan& plan, const PreparedData& data) {
                   plan.steps, plan.steps_per_epoch, plan.warmup_steps, plan.eval_every, plan.save_every);
   text += fmt::format("{} adapter parameters, {} layers recomputed\n", plan.adapter_parameters,
                       plan.recomputed_layers);
-  text += "Memory\n  base weights " + mb(plan.memory.base_weights) + "\n  adapter      " +
-          mb(plan.memory.adapter) + "\n  optimizer    " + mb(plan.memory.optimizer) + "\n  activations  " +
-          mb(plan.memory.activations) + "\n  scratch      " + mb(plan.memory.scratch) + "\n  in all       " +
-          mb(plan.memory.total()) + "\n";
+  const MemoryPlan& memory = plan.memory;
+  text += "Memory\n";
+  const std::pair<const char*, std::uint64_t> kinds[] = {{"base weights", memory.base_weights},
+                                                         {"adapter", memory.adapter},
+                                                         {"gradients", memory.gradients},
+                                                         {"optimizer", memory.optimizer},
+                                                         {"activations", memory.activations},
+                                                         {"dequantised", memory.dequantization},
+                                                         {"logits", memory.logits},
+                                                         {"workspace", memory.workspace},
+                                                         {"in all", memory.total()}};
+  for (const auto& [kind, bytes] : kinds) text += fmt::format("  {:13}", kind) + mb(bytes) + "\n";
   text += "Disk           " + mb(plan.disk_bytes) + "\n";
   for (const auto& warning : plan.warnings) text += "Look: " + warning + "\n";
   text += plan.fits ? "It fits.\n" : "It does not fit: " + plan.why_not + ".\n";
@@ -83,8 +94,7 @@ int run_plan(const CommandContext& context, const PlanOptions& options) {
   const auto backend = make_backend_for(settings);
   const DType compute = resolved_compute(settings, *backend);
   const PreparedData data = prepare_data(model, spec, options.data, options.adapter, settings, context.stop);
-  const Plan plan = make_plan(spec, data.shape, settings, backend->budget().limit_bytes(),
-                              static_cast<int>(size_of(compute)));
+  const Plan plan = make_plan(spec, data.shape, settings, plan_device(*backend, compute));
   if (context.json)
     print_json(plan_json(plan, data));
   else

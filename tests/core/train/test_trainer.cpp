@@ -303,10 +303,10 @@ class TestTrainer : public QObject {
     TrainingSetup one(model_, wide, rows);
     const ModelSpec spec = read_model_spec(model_);
     const DataShape shape = data_shape(rows, {}, narrow, 32);
-    Plan tight = make_plan(spec, shape, narrow, one.plan().memory.total() - 1, 4);
+    Plan tight = make_plan(spec, shape, narrow, {one.plan().memory.total() - 1, 4});
     QVERIFY(tight.fits);
     QVERIFY(tight.recomputed_layers > 0);
-    QVERIFY(!make_plan(spec, shape, narrow, 1000, 4).fits);
+    QVERIFY(!make_plan(spec, shape, narrow, {1000, 4}).fits);
   }
 };
 

@@ -50,7 +50,7 @@ TrainingSetup::TrainingSetup(const std::string& model_folder, Settings settings,
   adapter_ = std::make_unique<LoraAdapter>(LoraAdapter::create(*backend_, spec, settings));
   const DataShape shape = data_shape(train_, evaluation_, settings, resolved_max_length(settings, spec));
   plan_ =
-      make_plan(spec, shape, settings, backend_->budget().limit_bytes(), static_cast<int>(size_of(compute)));
+      make_plan(spec, shape, settings, plan_device(*backend_, compute));
   Trainer::Parts parts;
   parts.model = model_.get();
   parts.adapter = adapter_.get();
