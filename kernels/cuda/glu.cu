@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(256) glu_forward_kernel(std::int64_t rows, std
 }
 
 template <typename T, int N, Activation f, bool with_h>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 4)
     glu_backward_kernel(std::int64_t rows, std::int64_t width, Rows<const T> dh, Rows<const T> gate,
                         Rows<const T> up, Rows<T> dgate, Rows<T> dup, Rows<T> h) {
   for_units<N>(rows, width, [&](auto at) {
