@@ -5,6 +5,7 @@
 #include "kernels/checks.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/linear_group.h"
+#include "kernels/cuda/small_product.h"
 #include "kernels/weight_checks.h"
 
 namespace lorikeet::cuda {
@@ -82,7 +83,9 @@ void CudaBackend::linear_group_forward(TensorView x, std::span<const LinearPart>
     if (residual) check_rows(residual, x.dtype, part.y.shape, name, "residual");
     for (const LoraTerm& term : part.lora) check_branch(term, *part.weight, rows, x.dtype, name);
   }
-  if (rows > 0 && !parts.empty()) group_forward(*this, x, parts, residual);
+  if (rows == 0 || parts.empty()) return;
+  if (SmallProduct::serves(*this, x, parts)) return SmallProduct::forward(*this, x, parts, residual);
+  group_forward(*this, x, parts, residual);
 }
 
 void CudaBackend::linear_group_backward(std::span<const LinearBackwardPart> parts, TensorView x,

@@ -20,6 +20,10 @@ class SmallProduct {
   /// As Backend::linear_group_forward. xa of every branch is written.
   static void forward(CudaBackend& backend, TensorView x, std::span<const LinearPart> parts,
                       TensorView residual);
+  /// logits f32 (M,V) = h (M,H) head^T [+ bias], capped when soft_cap > 0, for M <= 3.
+  static void logits(CudaBackend& backend, TensorView h, const Weight& head, TensorView logits,
+                     float soft_cap);
+  static constexpr std::int64_t most_gemv_rows = 3;
 };
 
 }  // namespace lorikeet::cuda
