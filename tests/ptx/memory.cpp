@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/ptx/memory.h"
+
+#include <cstring>
+
+namespace lorikeet::ptx {
+
+namespace {
+
+std::string size_text(std::uint32_t bytes) {
+  return std::to_string(bytes) + " bytes";
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+Launch::KnownRange look_up(Launch& launch, std::uint64_t address, std::uint32_t bytes, Access access,
+                           std::uint32_t lane) {
+  const DeviceMemory::Range range = launch.memory.range_of(address);
+  if (range.begin != range.end) {
+    if (address - range.begin > range.end - range.begin - bytes || range.end - range.begin < bytes) {
+      throw Fault{lane,
+                  "access of " + size_text(bytes) + " outside: " + launch.memory.complaint(address, bytes)};
+    }
+    return {range.begin, range.end, true};
+  }
+  for (const auto& [name, v] : *launch.program.variables) {
+    if (address < v.address || address >= v.address + v.bytes) continue;
+    if (v.bytes < bytes || address - v.address > v.bytes - bytes) {
+      throw Fault{lane, "access of " + size_text(bytes) + " beyond the end of " + name};
+    }
+    if (v.constant && access != Access::read) throw Fault{lane, "writes to constant memory, " + name};
+    return {v.address, v.address + v.bytes, false};
+  }
+  throw Fault{lane, "access of " + size_text(bytes) + " outside: " + launch.memory.complaint(address, bytes)};
+}
+
+void place_global(Warp& w, const Instruction& i, std::uint32_t lane, std::uint32_t bytes, Access access,
+                  Places& p) {
+  Launch& launch = w.block.launch;
+  Launch::KnownRange& known = launch.ranges[static_cast<std::size_t>(&i - launch.program.code.data())];
+  const std::uint64_t address = p.address[lane];
+  if (address < known.begin || address >= known.end || known.end - address < bytes) {
+    known = look_up(launch, address, bytes, access, lane);
+  }
+  p.data[lane] = reinterpret_cast<std::byte*>(address);
+  p.written[lane] = known.device ? launch.memory.written(address) : nullptr;
+}
+
+void place_lane_memory(Warp& w, std::uint32_t lane, std::uint32_t bytes, Places& p) {
+  const std::size_t size = w.block.launch.program.lane_bytes;
+  if (size < bytes || p.address[lane] > size - bytes) {
+    throw Fault{
+        lane, "access of " + size_text(bytes) + " outside local memory, at " + hexadecimal(p.address[lane])};
+  }
+  p.data[lane] = w.lane_memory.data() + lane * size + p.address[lane];
+  p.written[lane] = w.lane_written.data() + lane * size + p.address[lane];
+}
+
+void place_shared(Warp& w, std::uint32_t lane, std::uint32_t bytes, Places& p) {
+  std::vector<std::byte>& shared = w.block.shared;
+  if (shared.size() < bytes || p.address[lane] > shared.size() - bytes) {
+    throw Fault{lane, "access of " + size_text(bytes) + " outside shared memory, at " +
+                          hexadecimal(p.address[lane]) + " of " + std::to_string(shared.size())};
+  }
+  p.data[lane] = shared.data() + p.address[lane];
+  p.written[lane] = w.block.shared_written.data() + p.address[lane];
+}
+
+void place_parameter(Warp& w, std::uint32_t lane, std::uint32_t bytes, Access access, Places& p) {
+  const std::vector<std::byte>& parameters = w.block.launch.parameters;
+  if (access != Access::read) throw Fault{lane, "writes to the kernel's parameters"};
+  if (parameters.size() < bytes || p.address[lane] > parameters.size() - bytes) {
+    throw Fault{lane, "access of " + size_text(bytes) + " beyond the parameters"};
+  }
+  p.data[lane] = const_cast<std::byte*>(parameters.data()) + p.address[lane];
+  p.written[lane] = nullptr;
+}
+
+/// A generic address tells its space in the upper byte; Space::param stands for the kernel's parameters.
+Space space_of(std::uint64_t& address) {
+  const std::uint64_t window = address & ~(window_bytes - 1);
+  if (window != shared_window && window != local_window && window != parameter_window) return Space::global;
+  address -= window;
+  return window == shared_window ? Space::shared : window == local_window ? Space::local : Space::param;
+}
+
+void place(Warp& w, const Instruction& i, std::uint32_t lane, std::uint32_t bytes, Access access, Places& p) {
+  switch (p.space[lane]) {
+    case Space::shared:
+      return place_shared(w, lane, bytes, p);
+    case Space::local:
+      return place_lane_memory(w, lane, bytes, p);
+    case Space::param:
+      return place_parameter(w, lane, bytes, access, p);
+    default:
+      return place_global(w, i, lane, bytes, access, p);
+  }
+}
+
+/// The first byte in [written, written + bytes) that is not 1, or `bytes`.
+std::uint32_t first_unwritten(const std::uint8_t* written, std::uint32_t bytes) {
+  std::uint64_t word;
+  switch (bytes) {
+    case 4: {
+      std::uint32_t half;
+      std::memcpy(&half, written, 4);
+      if (half == 0x01010101u) return bytes;
+      break;
+    }
+    case 16:
+      std::memcpy(&word, written + 8, 8);
+      if (word != 0x0101010101010101u) break;
+      [[fallthrough]];
+    case 8:
+      std::memcpy(&word, written, 8);
+      if (word == 0x0101010101010101u) return bytes;
+      break;
+    default:
+      break;
+  }
+  std::uint32_t n = 0;
+  while (n < bytes && written[n] != 0 && written[n] != 2) ++n;
+  return n;
+}
+
+}  // namespace
+
+void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::int64_t offset,
+             std::uint32_t bytes, Access access, Places& p) {
+  if (i.address_32) {
+    const std::uint32_t* a = w.at<std::uint32_t>(base);
+    for (std::uint32_t l = 0; l < warp_size; ++l) p.address[l] = a[l] + static_cast<std::uint64_t>(offset);
+  } else {
+    const std::uint64_t* a = w.at<std::uint64_t>(base);
+    for (std::uint32_t l = 0; l < warp_size; ++l) p.address[l] = a[l] + static_cast<std::uint64_t>(offset);
+  }
+  for_each_lane(mask, [&](std::uint32_t lane) {
+    Space space = i.space == Space::constant ? Space::global : i.space;
+    if (space == Space::param) {
+      if (i.mode == lane_parameter) space = Space::local;
+      if (i.mode == by_address) space = space_of(p.address[lane]);
+    } else if (space == Space::generic) {
+      space = space_of(p.address[lane]);
+    } else if (space == Space::shared) {
+      p.address[lane] &= i.address_32 ? 0xffffffffu : ~std::uint64_t{0};
+    }
+    p.space[lane] = space;
+    // Before the bounds: a misaligned vector is the clearer complaint.
+    if ((p.address[lane] & (bytes - 1)) != 0) {
+      throw Fault{lane, "misaligned access of " + size_text(bytes) + " at " + hexadecimal(p.address[lane])};
+    }
+    place(w, i, lane, bytes, access, p);
+  });
+}
+
+void resolve_global(Warp& w, const Instruction& i, std::uint32_t lane, std::uint32_t bytes, Access access,
+                    Places& p) {
+  p.space[lane] = Space::global;
+  place_global(w, i, lane, bytes, access, p);
+}
+
+void before_read(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
+                 Access access) {
+  if (p.written[lane] != nullptr) {
+    const std::uint32_t first = first_unwritten(p.written[lane], bytes);
+    if (first != bytes) {
+      const char* what = p.written[lane][first] == 2 ? "reads what a cp.async has not been waited for, "
+                                                     : "reads a byte that was never written, ";
+      const char* where = p.space[lane] == Space::shared  ? "shared"
+                          : p.space[lane] == Space::local ? "local"
+                                                          : "global";
+      throw Fault{lane, std::string(what) + where + " address " + hexadecimal(p.address[lane] + first)};
+    }
+  }
+  (void)w;
+  (void)i;
+  (void)access;
+}
+
+void before_write(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
+                  const std::byte* value, Access access) {
+  if (p.written[lane] != nullptr) std::memset(p.written[lane], 1, bytes);
+  (void)w;
+  (void)i;
+  (void)value;
+  (void)access;
+}
+
+}  // namespace lorikeet::ptx
