@@ -118,16 +118,6 @@ struct Case {
   }
 };
 
-/// The compute types of the back end under test.
-std::vector<DType> compute_types() {
-  const auto backend = test_backend(1);
-  std::vector<DType> types;
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
-    if (backend->supports(dtype)) types.push_back(dtype);
-  }
-  return types;
-}
-
 Tolerance attention_tolerance(DType dtype, std::int64_t terms) {
   // Absolute: a gradient may be the difference of products of size 1, as with a window of one token.
   if (dtype == DType::f32) return {1e-5, 1e-5, 8 * 0x1p-23 * std::sqrt(static_cast<double>(terms))};
