@@ -31,7 +31,7 @@ void Generator::start(const std::vector<TokenId>& prompt, std::stop_token stop) 
   utf8_ = {};
   generated_ = 0;
   ended_ = false;
-  logits_ = session_.prefill(prompt, std::move(stop));
+  session_.prefill(prompt, std::move(stop));
 }
 
 std::optional<Generator::Piece> Generator::next(std::stop_token stop) {
@@ -47,7 +47,7 @@ std::optional<Generator::Piece> Generator::next(std::stop_token stop) {
   if (stop.stop_requested()) return end(StopReason::cancelled);
   if (generated_ >= sampling_.max_new_tokens) return end(StopReason::length);
   Piece piece;
-  piece.id = sample_token(logits_, session_.ids(), sampling_, static_cast<std::uint64_t>(generated_));
+  piece.id = session_.sample(sampling_, static_cast<std::uint64_t>(generated_));
   if (std::find(stop_ids_.begin(), stop_ids_.end(), piece.id) != stop_ids_.end())
     return end(StopReason::end_token);
   ++generated_;
@@ -59,7 +59,7 @@ std::optional<Generator::Piece> Generator::next(std::stop_token stop) {
     piece.text += utf8_.finish();
     return piece;
   }
-  logits_ = session_.decode(piece.id);
+  session_.decode(piece.id);  // computed while the caller shows this piece
   return piece;
 }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+// A prompt is computed in chunks, an answer token by token. Positions and ids lie in device memory, so all
+// tokens of an answer are the same work, but for what the host knows of the context: that goes up in powers
+// of two.
 #include "core/infer/session.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
+#include "core/infer/sampler.h"
 #include "core/model/lora_adapter.h"
+#include "core/model/repeat_key.h"
 #include "core/model/transformer_impl.h"
 #include "kernels/base/error.h"
 
@@ -18,13 +24,36 @@ constexpr std::int64_t prefill_chunk = 256;  // tokens computed at once; also ho
 
 struct Session::Impl {
   Impl(BaseModel& base, DType type, std::int64_t wanted_context, double rope_linear_factor);
+  ~Impl() { backend.forget_repeats(); }
 
-  void compute(const TokenId* first, std::int64_t count);
-  void layer(std::int64_t index, std::int64_t count);
-  void linear(std::int64_t layer, std::size_t which, TensorView x, TensorView y, Write write);
-  TensorView rows_of(const Tensor& tensor, std::int64_t count) const {
-    return tensor.view().row_range(0, count);
-  }
+  /// An adapter with its room for X A^T of the linear layers that read the same input.
+  struct Loaded {
+    const LoraAdapter* adapter = nullptr;
+    double strength = 1;
+    TensorView parameters;  ///< its, when it was set
+    Tensor xa;              ///< (parts, chunk, largest rank)
+    std::int64_t largest_rank = 1;
+  };
+  /// One linear layer of a group that reads the same input, and its output.
+  struct Part {
+    Linear which;
+    TensorView y;
+  };
+  /// A matrix of work space for a chunk; some have spare columns (Backend::tail_columns).
+  struct Work {
+    Tensor storage;
+    std::int64_t width = 0;
+    TensorView rows(std::int64_t count) const;
+    TensorView columns(std::int64_t count, std::int64_t first, std::int64_t width) const;
+  };
+
+  void compute(const TokenId* first, std::int64_t count, bool with_head);
+  void all_layers(std::int64_t count, std::int64_t limit, bool with_head);
+  void layer(std::int64_t index, std::int64_t count, std::int64_t limit);
+  void linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView x, TensorView residual);
+  void make_work();
+  std::int64_t tail(std::int64_t width, std::initializer_list<Linear> readers) const;
+  Work work(std::int64_t width, std::int64_t spare = 0);
 
   BaseModel& model;
   Backend& backend;
@@ -33,19 +62,23 @@ struct Session::Impl {
   std::int64_t context;
   AttentionShape attention_shape;
 
-  std::vector<Tensor> k_cache, v_cache;                   ///< (context,kv) of each layer
-  Tensor x, middle, norm, q, attention, gate, up, inner;  ///< (chunk, ...) work space
-  Tensor rstd, positions, token_ids, last_norm, logits_device;
-  struct Loaded {
-    const LoraAdapter* adapter = nullptr;
-    double strength = 1;
-    Tensor xa;  ///< (chunk, largest rank)
-  };
+  std::vector<Tensor> k_cache, v_cache;    ///< (context,kv) of each layer
+  Work x, middle, norm, attention, inner;  ///< (chunk, ...)
+  Work q, k, v, gate, up;                  ///< where parts are fused: q holds k and v too, gate holds up
+  Tensor rstd, indices, last_norm, logits_device, recent, drawn;
   std::vector<Loaded> adapters;
-  std::vector<LoraTerm> terms;
   std::vector<TokenId> seen;
   std::vector<float> logits;
 };
+
+TensorView Session::Impl::Work::rows(std::int64_t count) const {
+  return columns(count, 0, width);
+}
+
+TensorView Session::Impl::Work::columns(std::int64_t count, std::int64_t first, std::int64_t columns) const {
+  const TensorView some = storage.view().row_range(0, count);
+  return columns == some.columns() ? some : some.column_range(first, columns);
+}
 
 Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_context,
                     double rope_linear_factor)
@@ -55,88 +88,134 @@ Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_con
   attention_shape = {spec.heads, spec.kv_heads, spec.head_dim,
                      static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))),
                      spec.sliding_window};
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  const std::int64_t key = spec.kv_heads * spec.head_dim;
   for (std::int64_t i = 0; i < spec.layers; ++i) {
     k_cache.push_back(backend.allocate({context, key}, type));
     v_cache.push_back(backend.allocate({context, key}, type));
   }
-  const auto work = [&](std::int64_t width) { return backend.allocate({prefill_chunk, width}, type); };
-  x = work(spec.hidden_size);
-  middle = work(spec.hidden_size);
-  norm = work(spec.hidden_size);
-  q = work(query);
-  attention = work(query);
-  gate = work(spec.intermediate_size);
-  up = work(spec.intermediate_size);
-  inner = work(spec.intermediate_size);
   rstd = backend.allocate({prefill_chunk}, DType::f32);
-  positions = backend.allocate({prefill_chunk}, DType::i32);
-  token_ids = backend.allocate({prefill_chunk}, DType::i32);
+  indices = backend.allocate({2 * prefill_chunk}, DType::i32);
   last_norm = backend.allocate({1, spec.hidden_size}, type);
   logits_device = backend.allocate({1, spec.vocab_size}, DType::f32);
+  recent = backend.allocate({context}, DType::i32);
+  drawn = backend.allocate({1}, DType::i32);
   logits.resize(static_cast<std::size_t>(spec.vocab_size));
+  make_work();
 }
 
-void Session::Impl::linear(std::int64_t layer, std::size_t which, TensorView in, TensorView out,
-                           Write write) {
-  terms.clear();
-  for (const auto& loaded : adapters) {
-    const LoraModule* module = loaded.adapter->find(layer, linear_names[which]);
-    if (!module) continue;
-    const TensorView xa{loaded.xa.view().data, type, {in.rows(), module->rank}};
-    terms.push_back({module->a, module->b, static_cast<float>(module->scale * loaded.strength), xa});
+Session::Impl::Work Session::Impl::work(std::int64_t width, std::int64_t spare) {
+  return {backend.allocate({prefill_chunk, width + spare}, type), width};
+}
+
+std::int64_t Session::Impl::tail(std::int64_t width, std::initializer_list<Linear> readers) const {
+  std::int64_t ranks = 0;
+  for (const Loaded& loaded : adapters) {
+    for (const Linear which : readers) {
+      std::int64_t largest = 0;
+      for (const LoraModule& module : loaded.adapter->modules()) {
+        if (module.name == linear_names[which]) largest = std::max(largest, module.rank);
+      }
+      ranks += largest;
+    }
   }
-  backend.linear_forward(in, linear_weight(model.layers()[static_cast<std::size_t>(layer)], which), terms,
-                         out, write);
+  return backend.tail_columns(width, ranks);
 }
 
-void Session::Impl::layer(std::int64_t index, std::int64_t count) {
-  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(index)];
+void Session::Impl::make_work() {
+  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  const std::int64_t hidden = spec.hidden_size, intermediate = spec.intermediate_size;
+  x = work(hidden);
+  middle = work(hidden);
+  norm = work(hidden, std::max(tail(hidden, {q_proj, k_proj, v_proj}), tail(hidden, {gate_proj, up_proj})));
+  attention = work(query, tail(query, {o_proj}));
+  inner = work(intermediate, tail(intermediate, {down_proj}));
+  if (backend.fuses_parts()) {
+    q = work(query + 2 * key);
+    gate = work(2 * intermediate);
+    return;
+  }
+  q = work(query);
+  k = work(key);
+  v = work(key);
+  gate = work(intermediate);
+  up = work(intermediate);
+}
+
+void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView in,
+                           TensorView residual) {
+  std::array<std::vector<LoraTerm>, 3> terms;
+  std::array<LinearPart, 3> group;
+  std::size_t count = 0;
+  for (const Part& part : parts) {
+    for (const Loaded& loaded : adapters) {
+      const LoraModule* module = loaded.adapter->find(layer, linear_names[part.which]);
+      if (!module) continue;
+      const auto room = static_cast<std::int64_t>(count) * prefill_chunk * loaded.largest_rank;
+      const TensorView xa{loaded.xa.view().row_range(room, 1).data, type, {in.rows(), module->rank}};
+      terms[count].push_back({module->a, module->b, static_cast<float>(module->scale * loaded.strength), xa});
+    }
+    group[count] = {&linear_weight(model.layers()[static_cast<std::size_t>(layer)], part.which), terms[count],
+                    part.y};
+    ++count;
+  }
+  backend.linear_group_forward(in, {group.data(), count}, residual);
+}
+
+void Session::Impl::layer(std::int64_t index, std::int64_t count, std::int64_t limit) {
+  const auto i = static_cast<std::size_t>(index);
+  const LayerWeights& weights = model.layers()[i];
   const auto epsilon = static_cast<float>(spec.rms_epsilon);
-  const auto position = static_cast<std::int64_t>(seen.size());
-  const TensorView k_new = k_cache[static_cast<std::size_t>(index)].view().row_range(position, count);
-  const TensorView v_new = v_cache[static_cast<std::size_t>(index)].view().row_range(position, count);
-  const TensorView x_rows = rows_of(x, count), middle_rows = rows_of(middle, count),
-                   norm_rows = rows_of(norm, count);
-  const TensorView q_rows = rows_of(q, count), attention_rows = rows_of(attention, count);
-  const TensorView gate_rows = rows_of(gate, count), up_rows = rows_of(up, count),
-                   inner_rows = rows_of(inner, count);
-  const TensorView rstd_rows = rows_of(rstd, count), position_rows = rows_of(positions, count);
-  const auto rotate = [&](TensorView heads, std::int64_t number) {
-    backend.rope(heads.reshaped({count, number, spec.head_dim}), position_rows, model.rope_cosine(),
-                 model.rope_sine(), false);
-  };
+  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  const bool fused = backend.fuses_parts();
+  const TensorView x_rows = x.rows(count), middle_rows = middle.rows(count), norm_rows = norm.rows(count);
+  const TensorView attention_rows = attention.rows(count), inner_rows = inner.rows(count);
+  const TensorView q_rows = q.columns(count, 0, query);
+  const TensorView k_rows = fused ? q.columns(count, query, key) : k.rows(count);
+  const TensorView v_rows = fused ? q.columns(count, query + key, key) : v.rows(count);
+  const TensorView gate_rows = gate.columns(count, 0, spec.intermediate_size);
+  const TensorView up_rows =
+      fused ? gate.columns(count, spec.intermediate_size, spec.intermediate_size) : up.rows(count);
+  const TensorView rstd_rows = rstd.view().row_range(0, count),
+                   positions = indices.view().row_range(count, count);
   backend.rms_norm_forward(x_rows, weights.input_norm, epsilon, norm_rows, rstd_rows);
-  linear(index, q_proj, norm_rows, q_rows, Write::overwrite);
-  linear(index, k_proj, norm_rows, k_new, Write::overwrite);
-  linear(index, v_proj, norm_rows, v_new, Write::overwrite);
-  rotate(q_rows, spec.heads);
-  rotate(k_new, spec.kv_heads);
-  backend.attention_cached(q_rows, k_cache[static_cast<std::size_t>(index)],
-                           v_cache[static_cast<std::size_t>(index)], position_rows, position + count,
-                           attention_shape, attention_rows);
-  backend.copy(middle_rows, x_rows);
-  linear(index, o_proj, attention_rows, middle_rows, Write::accumulate);
+  linear(index, {{q_proj, q_rows}, {k_proj, k_rows}, {v_proj, v_rows}}, norm_rows, {});
+  backend.rope_append(q_rows.reshaped({count, spec.heads, spec.head_dim}),
+                      k_rows.reshaped({count, spec.kv_heads, spec.head_dim}), v_rows, positions,
+                      model.rope_cosine(), model.rope_sine(), k_cache[i], v_cache[i]);
+  backend.attention_cached(q_rows, k_cache[i], v_cache[i], positions, limit, attention_shape, attention_rows);
+  linear(index, {{o_proj, middle_rows}}, attention_rows, x_rows);
   backend.rms_norm_forward(middle_rows, weights.post_attention_norm, epsilon, norm_rows, rstd_rows);
-  linear(index, gate_proj, norm_rows, gate_rows, Write::overwrite);
-  linear(index, up_proj, norm_rows, up_rows, Write::overwrite);
+  linear(index, {{gate_proj, gate_rows}, {up_proj, up_rows}}, norm_rows, {});
   backend.glu_forward(gate_rows, up_rows, inner_rows);
-  backend.copy(x_rows, middle_rows);
-  linear(index, down_proj, inner_rows, x_rows, Write::accumulate);
+  linear(index, {{down_proj, x_rows}}, inner_rows, middle_rows);
 }
 
-void Session::Impl::compute(const TokenId* first, std::int64_t count) {
-  std::array<std::int32_t, prefill_chunk> places;
+void Session::Impl::all_layers(std::int64_t count, std::int64_t limit, bool with_head) {
+  backend.embedding_forward(model.embedding(), indices.view().row_range(0, count), x.rows(count));
+  for (std::int64_t i = 0; i < spec.layers; ++i) layer(i, count, limit);
+  if (!with_head) return;
+  backend.rms_norm_forward(x.rows(count).row_range(count - 1, 1), model.final_norm(),
+                           static_cast<float>(spec.rms_epsilon), last_norm, rstd.view().row_range(0, 1));
+  backend.head_logits(last_norm, model.head(), logits_device);
+}
+
+void Session::Impl::compute(const TokenId* first, std::int64_t count, bool with_head) {
+  std::array<std::int32_t, 2 * prefill_chunk> host;  // ids, then their positions
+  std::copy_n(first, count, host.begin());
   for (std::int64_t i = 0; i < count; ++i) {
-    places[static_cast<std::size_t>(i)] =
+    host[static_cast<std::size_t>(count + i)] =
         static_cast<std::int32_t>(seen.size()) + static_cast<std::int32_t>(i);
   }
-  backend.upload(rows_of(positions, count), places.data());
-  backend.upload(rows_of(token_ids, count), first);
-  backend.embedding_forward(model.embedding(), rows_of(token_ids, count), rows_of(x, count));
-  for (std::int64_t i = 0; i < spec.layers; ++i) layer(i, count);
-  backend.rms_norm_forward(x.view().row_range(count - 1, 1), model.final_norm(),
-                           static_cast<float>(spec.rms_epsilon), last_norm, rows_of(rstd, 1));
+  backend.upload(indices.view().row_range(0, 2 * count), host.data());
+  const std::uint64_t used = seen.size() + static_cast<std::uint64_t>(count);
+  const std::int64_t limit = std::min(context, static_cast<std::int64_t>(std::bit_ceil(used)));
+  if (count == 1 && with_head) {
+    const std::uint64_t key =
+        repeat_key({address_of(x.storage), address_of(k_cache.front()), static_cast<std::uint64_t>(limit)});
+    backend.repeat(key, [&] { all_layers(count, limit, with_head); });
+  } else {
+    all_layers(count, limit, with_head);
+  }
   seen.insert(seen.end(), first, first + count);
 }
 
@@ -146,18 +225,27 @@ Session::~Session() = default;
 
 void Session::set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters) {
   Impl& s = *impl_;
-  s.adapters.clear();
   s.seen.clear();
+  std::erase_if(adapters, [](const auto& one) { return one.second == 0; });
+  const auto is_set = [](const Impl::Loaded& loaded, const auto& wanted) {
+    const TensorView parameters = wanted.first->parameters();
+    return loaded.adapter == wanted.first && loaded.strength == wanted.second &&
+           loaded.parameters.data == parameters.data && loaded.parameters.shape == parameters.shape;
+  };
+  if (std::equal(s.adapters.begin(), s.adapters.end(), adapters.begin(), adapters.end(), is_set)) return;
+  s.backend.forget_repeats();
+  s.adapters.clear();
   for (const auto& [adapter, strength] : adapters) {
-    if (strength == 0) continue;
-    std::int64_t rank = 1;
-    for (const auto& module : adapter->modules()) rank = std::max(rank, module.rank);
-    s.adapters.push_back({adapter, strength, s.backend.allocate({prefill_chunk, rank}, s.type)});
+    Impl::Loaded loaded{adapter, strength, adapter->parameters(), {}, 1};
+    for (const auto& module : adapter->modules())
+      loaded.largest_rank = std::max(loaded.largest_rank, module.rank);
+    loaded.xa = s.backend.allocate({3 * prefill_chunk * loaded.largest_rank}, s.type);
+    s.adapters.push_back(std::move(loaded));
   }
-  s.terms.reserve(s.adapters.size());
+  s.make_work();
 }
 
-const std::vector<float>& Session::prefill(const std::vector<TokenId>& ids, std::stop_token stop) {
+void Session::prefill(const std::vector<TokenId>& ids, std::stop_token stop) {
   Impl& s = *impl_;
   if (ids.empty()) throw Error(ErrorCode::invalid_argument, "There is nothing to answer to");
   if (static_cast<std::int64_t>(ids.size()) > s.context) {
@@ -180,21 +268,34 @@ const std::vector<float>& Session::prefill(const std::vector<TokenId>& ids, std:
   while (s.seen.size() < ids.size()) {
     if (stop.stop_requested()) throw Error(ErrorCode::cancelled, "The answer was stopped");
     const auto left = static_cast<std::int64_t>(ids.size() - s.seen.size());
-    s.compute(ids.data() + s.seen.size(), std::min(left, prefill_chunk));
+    s.compute(ids.data() + s.seen.size(), std::min(left, prefill_chunk), left <= prefill_chunk);
   }
-  s.backend.head_logits(s.last_norm, s.model.head(), s.logits_device);
-  s.backend.download(s.logits.data(), s.logits_device);
-  return s.logits;
 }
 
-const std::vector<float>& Session::decode(TokenId id) {
+void Session::decode(TokenId id) {
   Impl& s = *impl_;
   if (static_cast<std::int64_t>(s.seen.size()) >= s.context) {
     throw Error(ErrorCode::invalid_argument,
                 "The context of " + std::to_string(s.context) + " tokens is full");
   }
-  s.compute(&id, 1);
-  s.backend.head_logits(s.last_norm, s.model.head(), s.logits_device);
+  s.compute(&id, 1, true);
+}
+
+TokenId Session::sample(const Sampling& sampling, std::uint64_t draw) {
+  Impl& s = *impl_;
+  const std::int64_t window = penalised_tokens(sampling, s.seen.size());
+  const TensorView recent{s.recent.view().data, DType::i32, {window}};
+  if (window > 0)
+    s.backend.upload(recent, s.seen.data() + (s.seen.size() - static_cast<std::size_t>(window)));
+  s.backend.sample(s.logits_device.view().reshaped({s.spec.vocab_size}), recent, rule_of(sampling),
+                   uniform_of(sampling, draw), s.drawn);
+  std::int32_t id = -1;
+  s.backend.download(&id, s.drawn);
+  return checked_token(id);
+}
+
+const std::vector<float>& Session::logits() {
+  Impl& s = *impl_;
   s.backend.download(s.logits.data(), s.logits_device);
   return s.logits;
 }

@@ -42,11 +42,17 @@ class Session {
 
   /// Strength multiplies the adapter's own scale; 0 leaves it out. Clears the cache.
   void set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters);
-  /// Makes the cache hold exactly `ids`, reusing the common prefix, and returns the logits of the last
-  /// position. Throws Error(invalid_argument) when they exceed the context, Error(cancelled) between chunks.
-  const std::vector<float>& prefill(const std::vector<TokenId>& ids, std::stop_token stop = {});
-  /// Appends one token and returns the logits after it.
-  const std::vector<float>& decode(TokenId id);
+  /// Makes the cache hold exactly `ids`, reusing the common prefix; the logits of the last position are on
+  /// the device then. Throws Error(invalid_argument) when they exceed the context, Error(cancelled) between
+  /// chunks.
+  void prefill(const std::vector<TokenId>& ids, std::stop_token stop = {});
+  /// Appends one token; the logits after it are on the device then, or will be: nothing is waited for.
+  void decode(TokenId id);
+  /// Draws the next token on the device from those logits, which it may change; `draw` is the index of this
+  /// draw in the seed's stream. Throws Error(numeric) when they are not finite.
+  TokenId sample(const Sampling& sampling, std::uint64_t draw);
+  /// The logits f32 [V] in host memory; for tests and proofs.
+  const std::vector<float>& logits();
 
   std::int64_t context() const;
   const std::vector<TokenId>& ids() const;
@@ -93,7 +99,6 @@ class Generator {
   std::vector<TokenId> stop_ids_;
   Sampling sampling_;
   Utf8Stream utf8_;
-  std::vector<float> logits_;
   std::int64_t generated_ = 0;
   bool ended_ = true;
   StopReason reason_ = StopReason::end_token;

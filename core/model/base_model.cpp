@@ -134,6 +134,7 @@ void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) 
       sine[at] = static_cast<float>(std::sin(static_cast<double>(angle)));
     }
   }
+  backend_->forget_repeats();  // they name the tables that go now
   rope_cosine_ = backend_->allocate({positions, pairs}, DType::f32);
   rope_sine_ = backend_->allocate({positions, pairs}, DType::f32);
   backend_->upload(rope_cosine_, cosine.data());

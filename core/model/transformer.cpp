@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/data/packing.h"
+#include "core/model/repeat_key.h"
 #include "core/model/transformer_impl.h"
 #include "kernels/base/error.h"
 
@@ -44,19 +45,6 @@ OffloadedInputs make_offloaded(Backend& backend, const ActivationShape& shape, s
   layers.flip();
   return {backend, std::move(layers),
           static_cast<std::size_t>(shape.most_tokens * hidden) * size_of(shape.compute)};
-}
-
-/// FNV-1a over numbers.
-std::uint64_t hash(std::initializer_list<std::uint64_t> values) {
-  std::uint64_t result = 14695981039346656037u;
-  for (std::uint64_t value : values) {
-    for (int byte = 0; byte < 8; ++byte, value >>= 8) result = (result ^ (value & 255)) * 1099511628211u;
-  }
-  return result;
-}
-
-std::uint64_t address(TensorView view) {
-  return reinterpret_cast<std::uintptr_t>(view.data);
 }
 
 }  // namespace
@@ -190,9 +178,10 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
 
 std::uint64_t Transformer::Impl::key(Pass pass, std::int64_t layer, TensorView gradients) const {
   const auto u = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return hash({static_cast<std::uint64_t>(pass), u(layer), reinterpret_cast<std::uintptr_t>(base_address),
-               u(batch.tokens), u(batch.rows.sequences), u(batch.rows.longest), address(gradients),
-               adapter ? address(adapter->parameters()) : 0});
+  return repeat_key({static_cast<std::uint64_t>(pass), u(layer),
+                     reinterpret_cast<std::uintptr_t>(base_address), u(batch.tokens), u(batch.rows.sequences),
+                     u(batch.rows.longest), address_of(gradients),
+                     adapter ? address_of(adapter->parameters()) : 0});
 }
 
 void Transformer::Impl::head(float grad_scale, bool with_gradient, TensorView sums) {
