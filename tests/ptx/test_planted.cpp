@@ -2,6 +2,8 @@
 // Bugs planted on purpose (planted/): the right form passes, the planted one is caught, and how is part of
 // the table.
 #include <QtTest>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "tests/ptx/control.h"
@@ -18,6 +20,14 @@ std::vector<planted::Case> all_cases() {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;
+}
+
+bool contains_one_of(const std::string& text, const std::string& words) {
+  std::istringstream in(words);
+  for (std::string word; std::getline(in, word, '|');) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -42,7 +52,7 @@ class TestPlanted : public QObject {
       QVERIFY2(right, ("the right form, seed " + std::to_string(seed) + ": " + complaint).c_str());
     }
     if (ptx::architecture() < bug.oldest_architecture) QSKIP("no bug on this architecture");
-    int caught = 0;
+    int caught = 0, as_said = 0;
     std::string how;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       ptx::restart();
@@ -51,11 +61,12 @@ class TestPlanted : public QObject {
       ++caught;
       const std::string complaint = ptx::complaint();
       how = complaint.empty() ? "wrong result" : complaint;
+      as_said += contains_one_of(how, bug.caught_by) ? 1 : 0;
     }
     ptx::restart();
     qInfo("caught with %d of %d seeds: %s", caught, int{seeds}, how.c_str());
     QVERIFY2(caught > 0, "the planted bug was not caught");
-    QVERIFY2(how.find(bug.caught_by) != std::string::npos, how.c_str());
+    QVERIFY2(as_said > 0, how.c_str());
   }
 };
 

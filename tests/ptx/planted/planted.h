@@ -12,7 +12,7 @@ namespace lorikeet::planted {
 /// What is planted, how it has to come out, and the code.
 struct Case {
   std::string name;
-  std::string caught_by;                  ///< part of the device error, or "wrong result"
+  std::string caught_by;  ///< part of the device error, or "wrong result"; or one of several, by |
   std::function<bool(bool planted)> run;  ///< true when the result is right and no call failed
   int oldest_architecture = 75;           ///< before it, the bug is none
 };

@@ -49,24 +49,6 @@ bool run_reverse_rows() {
   return out.holds(want);
 }
 
-/// Neighbours of a warp change values through shared memory; the bug: no __syncwarp between write and read.
-template <bool planted>
-__global__ void rotate_in_warp(const float* x, float* out) {
-  __shared__ float values[32];
-  values[threadIdx.x] = x[threadIdx.x];
-  if (!planted) __syncwarp();
-  out[threadIdx.x] = values[(threadIdx.x + 1) % 32];
-}
-template <bool planted>
-bool run_rotate_in_warp() {
-  const std::vector<float> x = counted(32);
-  std::vector<float> want(32);
-  for (std::size_t i = 0; i < 32; ++i) want[i] = x[(i + 1) % 32];
-  const DeviceArray<float> in(x), out(32);
-  rotate_in_warp<planted><<<1, 32>>>(in, out);
-  return out.holds(want);
-}
-
 /// Sum of a padded tile; the bug: the padding was never set.
 template <bool planted>
 __global__ void padded_sum(const float* x, float* out, int count) {
@@ -115,14 +97,15 @@ bool run_add_next() {
   return out.holds(want);
 }
 
-/// Sum over 16 lanes; the bug: the mask names the 16 lanes that do not come.
+/// Sum over 16 lanes; the bug: the mask names the other 16 lanes too, which have gone on.
 template <bool planted>
 __global__ void half_warp_sum(const float* x, float* out) {
   float v = x[threadIdx.x];
   if (threadIdx.x < 16) {
     for (int offset = 8; offset > 0; offset /= 2) v += __shfl_xor_sync(planted ? full : 0xffffu, v, offset);
-    if (threadIdx.x == 0) out[0] = v;
   }
+  __syncwarp();
+  if (threadIdx.x == 0) out[0] = v;
 }
 template <bool planted>
 bool run_half_warp_sum() {
@@ -155,17 +138,15 @@ bool run_short_warp_sum() {
 
 std::vector<Case> shared_memory_cases() {
   return {
-      {"no barrier before partial sums are read", "",
+      {"no barrier before partial sums are read", "never written|race",
        [](bool planted) { return planted ? run_sum_of_warps<true>() : run_sum_of_warps<false>(); }},
-      {"no barrier before a tile is filled again", "",
+      {"no barrier before a tile is filled again", "wrong result|race",
        [](bool planted) { return planted ? run_reverse_rows<true>() : run_reverse_rows<false>(); }},
-      {"no __syncwarp between lanes", "",
-       [](bool planted) { return planted ? run_rotate_in_warp<true>() : run_rotate_in_warp<false>(); }},
-      {"shared memory that was never set", "",
+      {"shared memory that was never set", "never written",
        [](bool planted) { return planted ? run_padded_sum<true>() : run_padded_sum<false>(); }},
-      {"a barrier in a branch of a warp", "",
+      {"a barrier in a branch of a warp", "deadlock",
        [](bool planted) { return planted ? run_add_next<true>() : run_add_next<false>(); }},
-      {"a shuffle mask with lanes that do not come", "",
+      {"a shuffle mask with lanes that do not come", "deadlock",
        [](bool planted) { return planted ? run_half_warp_sum<true>() : run_half_warp_sum<false>(); }},
       {"a warp sum without its first step", "wrong result",
        [](bool planted) { return planted ? run_short_warp_sum<true>() : run_short_warp_sum<false>(); }},
