@@ -9,6 +9,8 @@
 #include "kernels/backend.h"
 #include "kernels/base/error.h"
 #include "kernels/base/half.h"
+#include "kernels/fp4.h"
+#include "kernels/int8.h"
 #include "kernels/nf4.h"
 
 namespace lorikeet {
@@ -17,10 +19,6 @@ namespace {
 
 constexpr std::int64_t piece_elements = std::int64_t{1} << 20;  // 4 MiB of f32
 constexpr std::int64_t task_elements = std::int64_t{1} << 14;   // what one thread takes at a time
-
-bool is_nf4(WeightFormat format) {
-  return format == WeightFormat::nf4 || format == WeightFormat::nf4_single;
-}
 
 std::int64_t checked_elements(std::int64_t out, std::int64_t in) {
   if (out <= 0 || in <= 0 || out > std::numeric_limits<std::int64_t>::max() / 16 / in) {
@@ -64,17 +62,21 @@ class Builder {
       : backend_(backend), weight_(weight), name_(name), elements_(weight.out * weight.in) {}
 
   void build(const ElementReader& read) {
-    std::vector<float> piece(static_cast<std::size_t>(std::min(piece_elements, elements_)));
+    // int8 wants whole rows
+    const std::int64_t piece_size = weight_.format == WeightFormat::int8
+                                        ? std::max<std::int64_t>(1, piece_elements / weight_.in) * weight_.in
+                                        : piece_elements;
+    std::vector<float> piece(static_cast<std::size_t>(std::min(piece_size, elements_)));
     bytes_.resize(piece.size() * 2);
-    if (is_nf4(weight_.format)) absmax_.resize(static_cast<std::size_t>(nf4_blocks(elements_)));
-    for (std::int64_t first = 0; first < elements_; first += piece_elements) {
-      const auto count = static_cast<std::size_t>(std::min(piece_elements, elements_ - first));
+    if (is_four_bit(weight_.format)) absmax_.resize(static_cast<std::size_t>(nf4_blocks(elements_)));
+    for (std::int64_t first = 0; first < elements_; first += piece_size) {
+      const auto count = static_cast<std::size_t>(std::min(piece_size, elements_ - first));
       const std::span<float> values(piece.data(), count);
       read(first, values);
       check_values(first, values);
       store(first, values);
     }
-    if (is_nf4(weight_.format)) store_absmax();
+    if (is_four_bit(weight_.format)) store_absmax();
   }
 
  private:
@@ -101,11 +103,16 @@ class Builder {
         convert(values, [](float value) { return f32_to_f16(value); });
         break;
       case WeightFormat::nf4:
-      case WeightFormat::nf4_single: {
+      case WeightFormat::nf4_single:
+      case WeightFormat::fp4:
+      case WeightFormat::fp4_single: {
         quantize(first, values);
         backend_.upload(part(weight_.values, first / 2, (count + 1) / 2), bytes_.data());
         return;
       }
+      case WeightFormat::int8:
+        quantize_rows(first / weight_.in, values);
+        break;
     }
     backend_.upload(part(weight_.values, first, count), bytes_.data());
   }
@@ -120,16 +127,31 @@ class Builder {
 
   void quantize(std::int64_t first, std::span<const float> values) {
     const auto count = static_cast<std::int64_t>(values.size());
+    const bool fp4 = weight_.format == WeightFormat::fp4 || weight_.format == WeightFormat::fp4_single;
+    const auto encode = fp4 ? fp4_quantize : nf4_quantize;
 #pragma omp parallel for
     for (std::int64_t begin = 0; begin < count; begin += task_elements) {
       const auto size = static_cast<std::size_t>(std::min(task_elements, count - begin));
-      nf4_quantize(values.subspan(static_cast<std::size_t>(begin), size), bytes_.data() + begin / 2,
-                   absmax_.data() + (first + begin) / nf4_block);
+      encode(values.subspan(static_cast<std::size_t>(begin), size), bytes_.data() + begin / 2,
+             absmax_.data() + (first + begin) / nf4_block);
     }
   }
 
+  void quantize_rows(std::int64_t first_row, std::span<const float> values) {
+    const std::int64_t rows = static_cast<std::int64_t>(values.size()) / weight_.in;
+    std::vector<float> absmax(static_cast<std::size_t>(rows));
+    auto* codes = reinterpret_cast<std::int8_t*>(bytes_.data());
+#pragma omp parallel for
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto width = static_cast<std::size_t>(weight_.in);
+      absmax[static_cast<std::size_t>(row)] = int8_quantize_row(
+          values.subspan(static_cast<std::size_t>(row) * width, width), codes + row * weight_.in);
+    }
+    backend_.upload(part(weight_.absmax, first_row, rows), absmax.data());
+  }
+
   void store_absmax() {
-    if (weight_.format == WeightFormat::nf4_single) return backend_.upload(weight_.absmax, absmax_.data());
+    if (!is_nested(weight_.format)) return backend_.upload(weight_.absmax, absmax_.data());
     const NestedAbsmax nested = nest_absmax(absmax_);
     backend_.upload(weight_.absmax, nested.codes.data());
     backend_.upload(weight_.nested_absmax, nested.nested_absmax.data());
@@ -185,10 +207,15 @@ std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in)
       bytes = elements * 2;
       break;
     case WeightFormat::nf4:
+    case WeightFormat::fp4:
       bytes = (elements + 1) / 2 + blocks + 4 * nf4_nested_blocks(blocks);
       break;
     case WeightFormat::nf4_single:
+    case WeightFormat::fp4_single:
       bytes = (elements + 1) / 2 + 4 * blocks;
+      break;
+    case WeightFormat::int8:
+      bytes = elements + 4 * out;
       break;
   }
   return static_cast<std::size_t>(bytes);
@@ -196,8 +223,6 @@ std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in)
 
 Weight make_weight(Backend& backend, WeightFormat format, std::int64_t out, std::int64_t in,
                    const ElementReader& read, const std::string& name) {
-  if (format >= WeightFormat::fp4)
-    throw Error(ErrorCode::unsupported, std::string("The weight format ") + to_string(format) + " is not built");
   const std::int64_t elements = checked_elements(out, in);
   const std::int64_t blocks = nf4_blocks(elements);
   Weight weight;
@@ -215,13 +240,19 @@ Weight make_weight(Backend& backend, WeightFormat format, std::int64_t out, std:
       weight.values = backend.allocate({out, in}, DType::f16);
       break;
     case WeightFormat::nf4:
+    case WeightFormat::fp4:
       weight.values = backend.allocate({(elements + 1) / 2}, DType::u8);
       weight.absmax = backend.allocate({blocks}, DType::u8);
       weight.nested_absmax = backend.allocate({nf4_nested_blocks(blocks)}, DType::f32);
       break;
     case WeightFormat::nf4_single:
+    case WeightFormat::fp4_single:
       weight.values = backend.allocate({(elements + 1) / 2}, DType::u8);
       weight.absmax = backend.allocate({blocks}, DType::f32);
+      break;
+    case WeightFormat::int8:
+      weight.values = backend.allocate({out, in}, DType::i8);
+      weight.absmax = backend.allocate({out}, DType::f32);
       break;
   }
   Builder(backend, weight, name).build(read);

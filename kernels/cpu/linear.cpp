@@ -1,48 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checked entries of linear layers and of the head; the arithmetic is LinearEngine's.
-#include <string>
-
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/linear_engine.h"
-#include "kernels/nf4.h"
+#include "kernels/weight_checks.h"
 
 namespace lorikeet {
 
 namespace {
-
-void check_weight(const Weight& weight, const char* name) {
-  check(weight.out > 0 && weight.in > 0, name, "the weight is empty");
-  check(weight.format != WeightFormat::fp4 && weight.format != WeightFormat::fp4_single &&
-            weight.format != WeightFormat::int8,
-        name, "this weight format is not built");
-  const std::int64_t elements = weight.out * weight.in;
-  const std::int64_t blocks = nf4_blocks(elements);
-  switch (weight.format) {
-    case WeightFormat::f32:
-      check_tensor(weight.values, DType::f32, {weight.out, weight.in}, name, "weight");
-      break;
-    case WeightFormat::bf16:
-      check_tensor(weight.values, DType::bf16, {weight.out, weight.in}, name, "weight");
-      break;
-    case WeightFormat::f16:
-      check_tensor(weight.values, DType::f16, {weight.out, weight.in}, name, "weight");
-      break;
-    case WeightFormat::nf4:
-      check_tensor(weight.values, DType::u8, {(elements + 1) / 2}, name, "weight codes");
-      check_tensor(weight.absmax, DType::u8, {blocks}, name, "weight absmax");
-      check_tensor(weight.nested_absmax, DType::f32, {nf4_nested_blocks(blocks)}, name,
-                   "weight nested absmax");
-      break;
-    case WeightFormat::nf4_single:
-      check_tensor(weight.values, DType::u8, {(elements + 1) / 2}, name, "weight codes");
-      check_tensor(weight.absmax, DType::f32, {blocks}, name, "weight absmax");
-      break;
-    default:
-      break;
-  }
-  if (weight.bias) check_tensor(weight.bias, DType::f32, {weight.out}, name, "bias");
-}
 
 void check_branch(const LoraTerm& term, const Weight& weight, std::int64_t rows, DType compute,
                   const char* name) {
@@ -69,7 +34,7 @@ void CpuBackend::linear_forward(TensorView x, const Weight& weight, std::span<co
                                 TensorView y, Write write) {
   constexpr const char* name = "linear_forward";
   check_matrix(x, name, "x");
-  check_weight(weight, name);
+  check_stored_weight(weight, name);
   const std::int64_t rows = x.rows();
   check_tensor(x, x.dtype, {rows, weight.in}, name, "x");
   check_tensor(y, x.dtype, {rows, weight.out}, name, "y");
@@ -81,7 +46,7 @@ void CpuBackend::linear_backward(TensorView dy, TensorView x, const Weight& weig
                                  const LoraGradient* gradient, TensorView dx, Write write) {
   constexpr const char* name = "linear_backward";
   check_matrix(dy, name, "dy");
-  check_weight(weight, name);
+  check_stored_weight(weight, name);
   const std::int64_t rows = dy.rows();
   check_tensor(dy, dy.dtype, {rows, weight.out}, name, "dy");
   if (lora != nullptr) {
@@ -100,7 +65,7 @@ void CpuBackend::head_cross_entropy(TensorView h, const Weight& head, TensorView
   constexpr const char* name = "head_cross_entropy";
   check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
-  check_weight(head, name);
+  check_stored_weight(head, name);
   const std::int64_t rows = h.rows();
   check_tensor(h, h.dtype, {rows, head.in}, name, "h");
   check_tensor(targets, DType::i32, {rows}, name, "targets");
@@ -114,7 +79,7 @@ void CpuBackend::head_logits(TensorView h, const Weight& head, TensorView logits
   constexpr const char* name = "head_logits";
   check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
-  check_weight(head, name);
+  check_stored_weight(head, name);
   const std::int64_t rows = h.rows();
   check_tensor(h, h.dtype, {rows, head.in}, name, "h");
   check_tensor(logits, DType::f32, {rows, head.out}, name, "logits");

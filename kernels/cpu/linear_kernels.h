@@ -7,12 +7,13 @@
 
 namespace lorikeet {
 
-/// Whole blocks of NF4 codes, row by row.
-struct Nf4Rows {
+/// Whole blocks of NF4 or FP4 codes, row by row.
+struct FourBitRows {
   const std::uint8_t* packed;
   std::int64_t stride;  ///< bytes from row to row
   const float* absmax;  ///< decoded, (rows,blocks)
   std::int64_t rows, blocks;
+  const float* code;  ///< the values of the 16 codes
 };
 
 /// `rows` rows of k values of a matrix, and m rows of activations to multiply them with.
@@ -36,22 +37,26 @@ struct LinearKernels {
   /// to = from * factor, and the same rounded or stored as bf16.
   void (*scale_f32)(const float* from, float factor, float* to, std::int64_t n);
 
-  /// --- NF4: whole blocks of 64 ---
+  /// --- NF4 and FP4: whole blocks of 64 ---
   /// out[i] = map[codes[i]] * nested_absmax + offset, for blocks that share one nested absmax.
   void (*decode_absmax)(const std::uint8_t* codes, const float* map, float nested_absmax, float offset,
                         float* out, std::int64_t n);
   /// Each of `rows` rows has `blocks` blocks; their codes are `stride` bytes apart, their values in `to`
   /// `leading` elements. absmax (rows,blocks) is decoded. To f32, rounded to bf16 when asked, or to bf16.
-  void (*nf4_to_f32)(const Nf4Rows& from, bool rounded, float* to, std::int64_t leading);
-  void (*nf4_to_bf16)(const Nf4Rows& from, std::uint16_t* to, std::int64_t leading);
+  void (*four_bit_to_f32)(const FourBitRows& from, bool rounded, float* to, std::int64_t leading);
+  void (*four_bit_to_bf16)(const FourBitRows& from, std::uint16_t* to, std::int64_t leading);
+
+  /// --- LLM.int8: n values of one row, value * absmax / 127, rounded to bf16 when asked ---
+  void (*int8_to_f32)(const std::int8_t* from, float absmax, bool rounded, float* to, std::int64_t n);
+  void (*int8_to_bf16)(const std::int8_t* from, float absmax, std::uint16_t* to, std::int64_t n);
 
   /// --- Few activations: sums of products by lane, lanes (rows, m, 16); a row's product is the sum of its 16
-  /// lanes. x is f32 or bf16 as the name ends. "rounded" rounds the weights to bf16. For NF4, each 64
+  /// lanes. x is f32 or bf16 as the name ends. "rounded" rounds the weights to bf16. For 4 bits, each 64
   /// activations stand with the 32 of even place first: `split` brings them there ---
   void (*split_f32)(const float* x, float* to, std::int64_t n);
   void (*split_bf16)(const std::uint16_t* x, std::uint16_t* to, std::int64_t n);
-  void (*nf4_dot_f32)(const Nf4Rows& from, const DotOperands& operands, bool rounded, float* lanes);
-  void (*nf4_dot_bf16)(const Nf4Rows& from, const DotOperands& operands, float* lanes);
+  void (*four_bit_dot_f32)(const FourBitRows& from, const DotOperands& operands, bool rounded, float* lanes);
+  void (*four_bit_dot_bf16)(const FourBitRows& from, const DotOperands& operands, float* lanes);
   /// lanes += scale * w x when `accumulate`; scale * w is rounded when asked.
   void (*f32_dot_f32)(const DotOperands& operands, float scale, bool rounded, bool accumulate, float* lanes);
   void (*f16_dot_f32)(const DotOperands& operands, bool rounded, float* lanes);

@@ -28,13 +28,13 @@ struct Avx2 : Plain {
     return _mm256_blendv_ps(below, above, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
   }
 
-  static void nf4_to_f32(const Nf4Rows& from, bool rounded, float* to, std::int64_t leading) {
+  static void four_bit_to_f32(const FourBitRows& from, bool rounded, float* to, std::int64_t leading) {
     for (std::int64_t row = 0; row < from.rows; ++row) {
       const std::uint8_t* packed = from.packed + row * from.stride;
       float* out = to + row * leading;
       for (std::int64_t block = 0; block < from.blocks; ++block, packed += 32, out += 64) {
         alignas(32) float table[16];
-        for (int i = 0; i < 16; ++i) table[i] = nf4_values[i] * from.absmax[row * from.blocks + block];
+        for (int i = 0; i < 16; ++i) table[i] = from.code[i] * from.absmax[row * from.blocks + block];
         if (rounded) round_f32(table, table, 16);
         const __m256 low = _mm256_load_ps(table);
         const __m256 high = _mm256_load_ps(table + 8);
@@ -52,17 +52,18 @@ struct Avx2 : Plain {
     }
   }
 
-  static void nf4_dot_f32(const Nf4Rows& from, const DotOperands& o, bool rounded, float* lane_sums) {
+  static void four_bit_dot_f32(const FourBitRows& from, const DotOperands& o, bool rounded,
+                               float* lane_sums) {
     const auto* x = static_cast<const float*>(o.x);
     for (std::int64_t row = 0; row < from.rows; ++row) {
       for (std::int64_t m = 0; m < o.m;) {
         float* to = lane_sums + (row * o.m + m) * lanes;
         const float* with = x + m * o.x_stride;
         if (o.m - m >= 4) {
-          nf4_row<4>(from, row, with, o.x_stride, rounded, to);
+          four_bit_row<4>(from, row, with, o.x_stride, rounded, to);
           m += 4;
         } else {
-          nf4_row<1>(from, row, with, o.x_stride, rounded, to);
+          four_bit_row<1>(from, row, with, o.x_stride, rounded, to);
           m += 1;
         }
       }
@@ -70,15 +71,15 @@ struct Avx2 : Plain {
   }
 
   template <int M>
-  static void nf4_row(const Nf4Rows& from, std::int64_t row, const float* x, std::int64_t stride,
-                      bool rounded, float* to) {
+  static void four_bit_row(const FourBitRows& from, std::int64_t row, const float* x, std::int64_t stride,
+                           bool rounded, float* to) {
     __m256 even_sums[M], odd_sums[M];
     for (int m = 0; m < M; ++m) even_sums[m] = odd_sums[m] = _mm256_setzero_ps();
     const std::uint8_t* packed = from.packed + row * from.stride;
     for (std::int64_t block = 0; block < from.blocks; ++block, packed += 32, x += 64) {
       alignas(32) float table[16];
       const float absmax = from.absmax[row * from.blocks + block];
-      for (int i = 0; i < 16; ++i) table[i] = nf4_values[i] * absmax;
+      for (int i = 0; i < 16; ++i) table[i] = from.code[i] * absmax;
       if (rounded) round_f32(table, table, 16);
       const __m256 low = _mm256_load_ps(table);
       const __m256 high = _mm256_load_ps(table + 8);

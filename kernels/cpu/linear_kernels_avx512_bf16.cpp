@@ -46,8 +46,8 @@ struct Avx512Bf16 : Avx512 {
   /// 16 bytes are 32 values: as two words of a register, the upper nibble is the first index and the whole
   /// byte the second, of which a look-up in 32 words uses five bits; the table stands there twice, so that
   /// the fifth is free.
-  static void nf4_to_bf16(const Nf4Rows& from, std::uint16_t* to, std::int64_t leading) {
-    const __m512 codes = _mm512_loadu_ps(nf4_values);
+  static void four_bit_to_bf16(const FourBitRows& from, std::uint16_t* to, std::int64_t leading) {
+    const __m512 codes = _mm512_loadu_ps(from.code);
     for (std::int64_t row = 0; row < from.rows; ++row) {
       const std::uint8_t* packed = from.packed + row * from.stride;
       std::uint16_t* out = to + row * leading;
@@ -106,9 +106,9 @@ struct Avx512Bf16 : Avx512 {
   static constexpr std::int64_t rows_ahead = 8;
 
   /// Rows of weights, 64 at a time as two registers, in the order in which x stands.
-  struct Nf4Source {
+  struct FourBitSource {
     static constexpr int rows_for_one = 2;  ///< rows at once when there is one row of x
-    const Nf4Rows& from;
+    const FourBitRows& from;
     std::int64_t k() const { return from.blocks * 64; }
     void prefetch(std::int64_t row, std::int64_t at) const {
       _mm_prefetch(reinterpret_cast<const char*>(from.packed + (row + rows_ahead) * from.stride + at / 2),
@@ -119,7 +119,7 @@ struct Avx512Bf16 : Avx512 {
       const std::uint8_t* packed = from.packed + row * from.stride + block * 32;
       const __m512 absmax = _mm512_set1_ps(from.absmax[row * from.blocks + block]);
       const __m512i table =
-          _mm512_broadcast_i64x4(to_half(_mm512_mul_ps(_mm512_loadu_ps(nf4_values), absmax)));
+          _mm512_broadcast_i64x4(to_half(_mm512_mul_ps(_mm512_loadu_ps(from.code), absmax)));
       const __m512i bytes =
           _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed)));
       to[0] = _mm512_permutexvar_epi16(_mm512_srli_epi16(bytes, 4), table);
@@ -261,8 +261,8 @@ struct Avx512Bf16 : Avx512 {
       for (; m < o.m; ++m) rows_of_tiles<Source::rows_for_one, 1>(source, o, m, first, last, lane_sums);
     }
   }
-  static void nf4_dot_bf16(const Nf4Rows& from, const DotOperands& o, float* lane_sums) {
-    dot_bf16(Nf4Source{from}, o, lane_sums);
+  static void four_bit_dot_bf16(const FourBitRows& from, const DotOperands& o, float* lane_sums) {
+    dot_bf16(FourBitSource{from}, o, lane_sums);
   }
   static void bf16_dot_bf16(const DotOperands& o, float* lane_sums) {
     dot_bf16(Bf16Source{o}, o, lane_sums);
@@ -274,7 +274,7 @@ struct Avx512Bf16 : Avx512 {
 
 constexpr LinearKernels table() {
   LinearKernels table = table_of<Avx512Bf16>();
-  table.nf4_dot_bf16 = Avx512Bf16::nf4_dot_bf16;
+  table.four_bit_dot_bf16 = Avx512Bf16::four_bit_dot_bf16;
   table.bf16_dot_bf16 = Avx512Bf16::bf16_dot_bf16;
   table.f16_dot_bf16 = Avx512Bf16::f16_dot_bf16;
   return table;

@@ -22,15 +22,15 @@ SmallProduct::SmallProduct(const LinearKernels& kernels, const Weight& weight, D
       panels_(kernels, weight, compute, product),
       compute_(compute),
       rows_(rows) {
-  const bool nf4 = weight.format == WeightFormat::nf4 || weight.format == WeightFormat::nf4_single;
-  if (nf4 && weight.in % nf4_block == 0) {
+  const bool four_bit = is_four_bit(weight.format);
+  if (four_bit && weight.in % nf4_block == 0) {
     path_ = Path::blocks;
-  } else if (nf4) {
+  } else if (four_bit || weight.format == WeightFormat::int8) {
     path_ = Path::panel;
   } else {
     path_ = Path::dense;
   }
-  const bool bf16_weights = weight.format != WeightFormat::f32;  // 4 bits too, once they are in a panel
+  const bool bf16_weights = weight.format != WeightFormat::f32;  // 4 and 8 bits too, once they are in a panel
   x_type_ = product == DType::bf16 && bf16_weights ? DType::bf16 : DType::f32;
 }
 
@@ -39,6 +39,9 @@ bool SmallProduct::serves(const Weight& weight, DType product, std::int64_t rows
   switch (weight.format) {
     case WeightFormat::nf4:
     case WeightFormat::nf4_single:
+    case WeightFormat::fp4:
+    case WeightFormat::fp4_single:
+    case WeightFormat::int8:
       return rows <= (bf16 ? 24 : 8);
     case WeightFormat::bf16:
     case WeightFormat::f16:
@@ -133,10 +136,14 @@ void SmallProduct::multiply(const void* weights, std::int64_t first, std::int64_
   const DotOperands operands{weights, count, weight_.in, x, x_stride_, rows};
   const bool rounded = compute_ == DType::bf16;
   if (path_ == Path::blocks) {
-    const Nf4Rows from{weight_.values.view().as<std::uint8_t>() + first * weight_.in / 2, weight_.in / 2,
-                       static_cast<const float*>(weights), count, weight_.in / nf4_block};
-    if (x_type_ == DType::bf16) return kernels_.nf4_dot_bf16(from, operands, lane_sums);
-    return kernels_.nf4_dot_f32(from, operands, rounded, lane_sums);
+    const FourBitRows from{weight_.values.view().as<std::uint8_t>() + first * weight_.in / 2,
+                           weight_.in / 2,
+                           static_cast<const float*>(weights),
+                           count,
+                           weight_.in / nf4_block,
+                           panels_.code()};
+    if (x_type_ == DType::bf16) return kernels_.four_bit_dot_bf16(from, operands, lane_sums);
+    return kernels_.four_bit_dot_f32(from, operands, rounded, lane_sums);
   }
   const WeightFormat format = weight_.format;
   if (x_type_ == DType::bf16) {

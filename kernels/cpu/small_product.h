@@ -42,8 +42,8 @@ class SmallProduct {
                   void* buffer) const;
 
  private:
-  /// How the weights are read: NF4 in whole blocks; expanded to a panel where rows begin within blocks; as
-  /// they are.
+  /// How the weights are read: 4 bits in whole blocks; expanded to a panel where rows begin within blocks,
+  /// and int8; as they are.
   enum class Path { blocks, panel, dense };
   const void* read_weights(std::int64_t first, std::int64_t count, float* buffer) const;
   void multiply(const void* weights, std::int64_t first, std::int64_t count, std::int64_t row,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/dynamic_map.h"
+#include "kernels/fp4.h"
 #include "kernels/nf4.h"
 
 namespace lorikeet {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::int64_t piece_blocks = 64;   // blocks whose absmax are decoded at once
 constexpr std::int64_t piece_values = 512;  // values converted through f32 at once
-
-bool is_nf4(const Weight& weight) {
-  return weight.format == WeightFormat::nf4 || weight.format == WeightFormat::nf4_single;
-}
 
 /// In place: the product takes the stored bytes. f32 weights under bf16 are rounded first.
 bool in_place(const Weight& weight, DType compute, DType product) {
@@ -44,7 +41,8 @@ Panel WeightPanels::columns(std::int64_t first, std::int64_t count, std::int64_t
                             void* buffer) const {
   const std::int64_t width = weight_.in;
   if (direct_) return {advance(weight_.values.view().data, first), width};
-  if (is_nf4(weight_) && width % nf4_block == 0 && first % nf4_block == 0 && count % nf4_block == 0) {
+  if (is_four_bit(weight_.format) && width % nf4_block == 0 && first % nf4_block == 0 &&
+      count % nf4_block == 0) {
     expand_blocks(first / nf4_block, weight_.out, width / nf4_block, count / nf4_block, buffer, leading);
     return {buffer, leading};
   }
@@ -59,13 +57,33 @@ void* WeightPanels::advance(void* to, std::int64_t elements) const {
 }
 
 void WeightPanels::expand(std::int64_t first, std::int64_t count, void* to) const {
-  if (is_nf4(weight_)) return expand_nf4(first, count, to);
+  if (is_four_bit(weight_.format)) return expand_four_bit(first, count, to);
   if (weight_.format == WeightFormat::f32) {
     const float* from = weight_.values.view().as<float>() + first;
     if (product_ == DType::bf16) return kernels_.f32_to_bf16(from, static_cast<std::uint16_t*>(to), count);
     return kernels_.round_f32(from, static_cast<float*>(to), count);
   }
+  if (weight_.format == WeightFormat::int8) return expand_int8(first, count, to);
   expand_half(first, count, to);
+}
+
+void WeightPanels::expand_int8(std::int64_t first, std::int64_t count, void* to) const {
+  const std::int8_t* values = weight_.values.view().as<std::int8_t>();
+  const float* absmax = weight_.absmax.view().as<float>();
+  for (std::int64_t i = 0; i < count;) {
+    const std::int64_t row = (first + i) / weight_.in;
+    const std::int64_t n = std::min(count - i, (row + 1) * weight_.in - (first + i));
+    if (product_ == DType::bf16)
+      kernels_.int8_to_bf16(values + first + i, absmax[row], static_cast<std::uint16_t*>(to) + i, n);
+    else
+      kernels_.int8_to_f32(values + first + i, absmax[row], rounded_, static_cast<float*>(to) + i, n);
+    i += n;
+  }
+}
+
+const float* WeightPanels::code() const {
+  const bool nf4 = weight_.format == WeightFormat::nf4 || weight_.format == WeightFormat::nf4_single;
+  return nf4 ? nf4_code.data() : fp4_code.data();
 }
 
 void WeightPanels::expand_half(std::int64_t first, std::int64_t count, void* to) const {
@@ -86,7 +104,7 @@ void WeightPanels::expand_half(std::int64_t first, std::int64_t count, void* to)
 }
 
 /// Whole blocks go straight to their place; a block that is cut by either end goes through a buffer.
-void WeightPanels::expand_nf4(std::int64_t first, std::int64_t count, void* to) const {
+void WeightPanels::expand_four_bit(std::int64_t first, std::int64_t count, void* to) const {
   const std::int64_t last = first + count;
   for (std::int64_t at = first; at < last;) {
     std::int64_t n = at % nf4_block == 0 ? (last - at) / nf4_block * nf4_block : 0;
@@ -109,7 +127,7 @@ void WeightPanels::expand_part_of_block(std::int64_t first, std::int64_t count, 
   float absmax = 0;
   decode_absmax(block, 1, &absmax);
   alignas(64) float values[nf4_block];
-  expand_codes({bytes, 0, &absmax, 1, 1}, values, 0);
+  expand_codes({bytes, 0, &absmax, 1, 1, code()}, values, 0);
   std::memcpy(to, advance(values, first - block * nf4_block),
               static_cast<std::size_t>(count) * size_of(product_));
 }
@@ -134,19 +152,20 @@ void WeightPanels::expand_blocks(std::int64_t block, std::int64_t rows, std::int
       for (std::int64_t r = 0; r < row_count; ++r) {
         decode_absmax(block + (row + r) * row_blocks + i, count, absmax + r * count);
       }
-      expand_codes({packed + row * stride + i * nf4_block / 2, stride, absmax, row_count, count},
+      expand_codes({packed + row * stride + i * nf4_block / 2, stride, absmax, row_count, count, code()},
                    advance(to, row * leading + i * nf4_block), leading);
     }
   }
 }
 
-void WeightPanels::expand_codes(const Nf4Rows& from, void* to, std::int64_t leading) const {
-  if (product_ == DType::bf16) return kernels_.nf4_to_bf16(from, static_cast<std::uint16_t*>(to), leading);
-  kernels_.nf4_to_f32(from, rounded_, static_cast<float*>(to), leading);
+void WeightPanels::expand_codes(const FourBitRows& from, void* to, std::int64_t leading) const {
+  if (product_ == DType::bf16)
+    return kernels_.four_bit_to_bf16(from, static_cast<std::uint16_t*>(to), leading);
+  kernels_.four_bit_to_f32(from, rounded_, static_cast<float*>(to), leading);
 }
 
 void WeightPanels::decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const {
-  if (weight_.format == WeightFormat::nf4_single) {
+  if (!is_nested(weight_.format)) {
     std::memcpy(to, weight_.absmax.view().as<float>() + block,
                 static_cast<std::size_t>(blocks) * sizeof(float));
     return;

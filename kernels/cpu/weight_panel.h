@@ -29,15 +29,18 @@ class WeightPanels {
   Panel columns(std::int64_t first, std::int64_t count, std::int64_t leading, void* buffer) const;
   /// The absmax of 4-bit blocks [block, block + blocks).
   void decode_absmax(std::int64_t block, std::int64_t blocks, float* to) const;
+  /// The values of the 16 codes.
+  const float* code() const;
 
  private:
   void expand(std::int64_t first, std::int64_t count, void* to) const;
-  void expand_nf4(std::int64_t first, std::int64_t count, void* to) const;
+  void expand_four_bit(std::int64_t first, std::int64_t count, void* to) const;
   void expand_part_of_block(std::int64_t first, std::int64_t count, void* to) const;
   /// Blocks [block, block + blocks) of each of `rows` rows, which are `row_blocks` blocks apart.
   void expand_blocks(std::int64_t block, std::int64_t rows, std::int64_t row_blocks, std::int64_t blocks,
                      void* to, std::int64_t leading) const;
-  void expand_codes(const Nf4Rows& from, void* to, std::int64_t leading) const;
+  void expand_codes(const FourBitRows& from, void* to, std::int64_t leading) const;
+  void expand_int8(std::int64_t first, std::int64_t count, void* to) const;
   void expand_half(std::int64_t first, std::int64_t count, void* to) const;
   void* advance(void* to, std::int64_t elements) const;
 

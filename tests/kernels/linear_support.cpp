@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_info.h"
+#include "kernels/fp4.h"
+#include "kernels/int8.h"
 #include "kernels/nf4.h"
 
 namespace lorikeet::testing {
@@ -16,10 +18,10 @@ std::vector<float> floats_of(Backend& backend, const TensorView& view) {
   return values;
 }
 
-Values nf4_values(Backend& backend, const Weight& weight) {
+Values four_bit_values(Backend& backend, const Weight& weight) {
   const std::vector<std::uint8_t> packed = read_bytes(backend, weight.values);
   std::vector<float> absmax(static_cast<std::size_t>(nf4_blocks(weight.out * weight.in)));
-  if (weight.format == WeightFormat::nf4_single) {
+  if (!is_nested(weight.format)) {
     absmax = floats_of(backend, weight.absmax);
   } else {
     const std::vector<std::uint8_t> codes = read_bytes(backend, weight.absmax);
@@ -27,7 +29,20 @@ Values nf4_values(Backend& backend, const Weight& weight) {
     decode_absmax(codes.data(), nested.data(), weight.nested_offset, 0, absmax);
   }
   std::vector<float> values(static_cast<std::size_t>(weight.out * weight.in));
-  nf4_dequantize(packed.data(), absmax.data(), 0, values);
+  const bool nf4 = weight.format == WeightFormat::nf4 || weight.format == WeightFormat::nf4_single;
+  (nf4 ? nf4_dequantize : fp4_dequantize)(packed.data(), absmax.data(), 0, values);
+  return {values.begin(), values.end()};
+}
+
+Values int8_values(Backend& backend, const Weight& weight) {
+  const std::vector<std::uint8_t> bytes = read_bytes(backend, weight.values);
+  const std::vector<float> absmax = floats_of(backend, weight.absmax);
+  const auto width = static_cast<std::size_t>(weight.in);
+  std::vector<float> values(bytes.size());
+  for (std::size_t row = 0; row < absmax.size(); ++row) {
+    const auto* codes = reinterpret_cast<const std::int8_t*>(bytes.data()) + row * width;
+    int8_dequantize_row(codes, absmax[row], std::span(values).subspan(row * width, width));
+  }
   return {values.begin(), values.end()};
 }
 
@@ -46,8 +61,9 @@ Weight random_weight(Backend& backend, WeightFormat format, std::int64_t out, st
 }
 
 Values values_of(Backend& backend, const Weight& weight, DType compute) {
-  const bool nf4 = weight.format == WeightFormat::nf4 || weight.format == WeightFormat::nf4_single;
-  return rounded(nf4 ? nf4_values(backend, weight) : read_back(backend, weight.values), compute);
+  if (is_four_bit(weight.format)) return rounded(four_bit_values(backend, weight), compute);
+  if (weight.format == WeightFormat::int8) return rounded(int8_values(backend, weight), compute);
+  return rounded(read_back(backend, weight.values), compute);
 }
 
 bool isa_is_missing(std::string& why) {

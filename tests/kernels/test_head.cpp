@@ -20,8 +20,8 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> list = [] {
     std::vector<Case> all;
     for (const DType compute : {DType::f32, DType::bf16}) {
-      for (const WeightFormat format :
-           {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16, WeightFormat::nf4}) {
+      for (const WeightFormat format : {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16,
+                                        WeightFormat::nf4, WeightFormat::fp4, WeightFormat::int8}) {
         all.push_back({compute, format, 1, 100, 64});
         all.push_back({compute, format, 7, 333, 70});
         all.push_back({compute, format, 75, 1027, 128});

@@ -51,8 +51,9 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> list = [] {
     std::vector<Case> all;
     for (const DType compute : {DType::f32, DType::bf16}) {
-      for (const WeightFormat format : {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16,
-                                        WeightFormat::nf4, WeightFormat::nf4_single}) {
+      for (const WeightFormat format :
+           {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16, WeightFormat::nf4,
+            WeightFormat::nf4_single, WeightFormat::fp4, WeightFormat::fp4_single, WeightFormat::int8}) {
         all.push_back({compute, format, 1, 64, 128, {}, false, Write::overwrite});
         all.push_back({compute, format, 1, 70, 192, {8}, true, Write::accumulate});
         all.push_back({compute, format, 3, 33, 70, {5}, false, Write::overwrite});

@@ -7,6 +7,7 @@
 
 #include "kernels/dynamic_map.h"
 #include "kernels/fp4.h"
+#include "kernels/int8.h"
 #include "kernels/nf4.h"
 #include "kernels/weight.h"
 #include "tests/kernels/op_support.h"
@@ -116,8 +117,35 @@ class TestNf4 : public QObject {
     QCOMPARE(packed, want);
     std::vector<float> back(values.size());
     fp4_dequantize(packed.data(), absmax.data(), 0, back);
-    if (nf4_file().at(key + ".weight").dtype == "F32")
-      QCOMPARE(back, file.at(key + ".dequantised").floats());
+    if (nf4_file().at(key + ".weight").dtype == "F32") QCOMPARE(back, file.at(key + ".dequantised").floats());
+  }
+
+  void int8_codes_equal_bitsandbytes_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"f16", "outliers_f16"}) QTest::newRow(name) << QString(name);
+  }
+  void int8_codes_equal_bitsandbytes() {
+    QFETCH(QString, name);
+    const std::string key = name.toStdString();
+    const GoldenFile file = golden::read_tensors("bnb/int8.safetensors");
+    const std::vector<float> values = file.at(key + ".weight").floats();
+    const std::vector<std::int32_t> want = file.at(key + ".codes").integers();
+    const std::vector<float> want_absmax = file.at(key + ".row_absmax").floats();
+    const std::size_t width = values.size() / want_absmax.size();
+    std::vector<std::int8_t> codes(width);
+    for (std::size_t row = 0; row < want_absmax.size(); ++row) {
+      const float absmax = int8_quantize_row(std::span(values).subspan(row * width, width), codes.data());
+      QCOMPARE(absmax, want_absmax[row]);
+      for (std::size_t i = 0; i < width; ++i) QCOMPARE(std::int32_t{codes[i]}, want[row * width + i]);
+    }
+  }
+
+  void int8_rows_of_zeros_and_tiny_values_are_stored() {
+    std::vector<std::int8_t> codes(3, 9);
+    QCOMPARE(int8_quantize_row(std::vector<float>{0, 0, 0}, codes.data()), 0.0f);
+    QCOMPARE(codes, (std::vector<std::int8_t>{0, 0, 0}));
+    QCOMPARE(int8_quantize_row(std::vector<float>{1e-40f, -1e-40f, 0}, codes.data()), 1e-40f);
+    QCOMPARE(codes, (std::vector<std::int8_t>{127, -127, 0}));
   }
 
   void nested_absmax_equals_bitsandbytes_data() { codes_and_absmax_equal_bitsandbytes_data(); }
@@ -142,8 +170,9 @@ class TestNf4 : public QObject {
     QTest::addColumn<int>("format");
     QTest::addColumn<qlonglong>("out");
     QTest::addColumn<qlonglong>("in");
-    for (const WeightFormat format : {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16,
-                                      WeightFormat::nf4, WeightFormat::nf4_single}) {
+    for (const WeightFormat format :
+         {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16, WeightFormat::nf4,
+          WeightFormat::nf4_single, WeightFormat::fp4, WeightFormat::fp4_single, WeightFormat::int8}) {
       for (const auto& [out, in] :
            {std::pair{33, 70}, std::pair{1, 1}, std::pair{5, 13}, std::pair{1100, 1000}}) {
         QTest::addRow("%s %dx%d", to_string(format), out, in)
@@ -162,13 +191,25 @@ class TestNf4 : public QObject {
     const Weight weight = make_weight(*backend, kind, out, in, reader_of(values), "w");
     QCOMPARE(weight.bytes(), weight_bytes(kind, out, in));
     QCOMPARE(backend->budget().used_bytes(), std::uint64_t{weight.bytes()});
-    if (kind == WeightFormat::nf4 || kind == WeightFormat::nf4_single) {
+    if (kind == WeightFormat::int8) {
+      const std::vector<std::uint8_t> codes = testing::read_bytes(*backend, weight.values);
+      const std::vector<float> absmax = host_floats(*backend, weight.absmax);
+      std::vector<std::int8_t> row(static_cast<std::size_t>(in));
+      for (std::size_t i = 0; i < absmax.size(); ++i) {
+        QCOMPARE(absmax[i],
+                 int8_quantize_row(std::span(values).subspan(i * row.size(), row.size()), row.data()));
+        QVERIFY(std::memcmp(codes.data() + i * row.size(), row.data(), row.size()) == 0);
+      }
+      return;
+    }
+    if (is_four_bit(kind)) {
       std::vector<std::uint8_t> packed((values.size() + 1) / 2);
       std::vector<float> absmax(static_cast<std::size_t>(nf4_blocks(out * in)));
-      nf4_quantize(values, packed.data(), absmax.data());
+      const bool fp4 = kind == WeightFormat::fp4 || kind == WeightFormat::fp4_single;
+      (fp4 ? fp4_quantize : nf4_quantize)(values, packed.data(), absmax.data());
       QCOMPARE(testing::read_bytes(*backend, weight.values), packed);
-      if (kind == WeightFormat::nf4_single) QCOMPARE(host_floats(*backend, weight.absmax), absmax);
-      if (kind == WeightFormat::nf4) {
+      if (!is_nested(kind)) QCOMPARE(host_floats(*backend, weight.absmax), absmax);
+      if (is_nested(kind)) {
         const NestedAbsmax nested = nest_absmax(absmax);
         QCOMPARE(testing::read_bytes(*backend, weight.absmax), nested.codes);
         QCOMPARE(host_floats(*backend, weight.nested_absmax), nested.nested_absmax);
@@ -186,8 +227,9 @@ class TestNf4 : public QObject {
     QTest::addColumn<float>("value");
     const float infinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    for (const WeightFormat format : {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16,
-                                      WeightFormat::nf4, WeightFormat::nf4_single}) {
+    for (const WeightFormat format :
+         {WeightFormat::f32, WeightFormat::bf16, WeightFormat::f16, WeightFormat::nf4,
+          WeightFormat::nf4_single, WeightFormat::fp4, WeightFormat::fp4_single, WeightFormat::int8}) {
       for (const float value : {infinity, -infinity, nan}) {
         QTest::addRow("%s %g", to_string(format), static_cast<double>(value))
             << static_cast<int>(format) << value;
