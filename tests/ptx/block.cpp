@@ -10,7 +10,11 @@ Block::Block(Launch& owner) : launch(owner) {
   threads = owner.block.x * owner.block.y * owner.block.z;
   shared.resize(owner.shared_bytes);
   shared_written.resize(owner.shared_bytes);
-  for (std::uint32_t w = 0; w * warp_size < threads; ++w) warps.push_back(std::make_unique<Warp>(*this, w));
+  const std::uint32_t count = (threads + warp_size - 1) / warp_size;
+  if (owner.options.check_races && threads > 1 && !shared.empty()) {
+    races = std::make_unique<SharedRaces>(shared.size(), count);
+  }
+  for (std::uint32_t w = 0; w < count; ++w) warps.push_back(std::make_unique<Warp>(*this, w));
 }
 
 void Block::set_specials(Warp& warp) {
@@ -60,6 +64,7 @@ void Block::run(std::uint64_t block_number) {
   std::fill(shared.begin(), shared.end(), std::byte{0xff});
   std::fill(shared_written.begin(), shared_written.end(), std::uint8_t{0});
   barriers_ = {};
+  if (races != nullptr) races->begin_block();
   for (const auto& warp : warps) {
     warp->start(std::min(threads - warp->index * warp_size, warp_size));
     set_specials(*warp);
@@ -109,12 +114,15 @@ bool Block::arrive(Warp& warp, const Instruction& i, std::uint32_t id, std::uint
 }
 
 void Block::release(Barrier& barrier, std::uint32_t id) {
+  std::uint32_t waiting = 0;
   for (const auto& warp : warps) {
     if ((barrier.warps >> warp->index & 1) != 0 && warp->state == Warp::State::at_barrier &&
         warp->barrier == id) {
       warp->state = Warp::State::runnable;
+      waiting |= 1u << warp->index;
     }
   }
+  if (races != nullptr) races->barrier(barrier.warps, waiting);
   barrier = {};
 }
 

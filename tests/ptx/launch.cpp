@@ -93,6 +93,8 @@ LaunchCounts Launch::run() {
   std::vector<std::uint64_t> order(std::size_t{grid.x} * grid.y * grid.z);
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::shuffle(order.begin(), order.end(), random);
+  const bool races = options.check_races && order.size() > 1;
+  if (races || options.count_bytes) accesses = std::make_unique<GlobalAccesses>(races);
   Block state(*this);
   for (const std::uint64_t number : order) {
     try {
@@ -100,6 +102,10 @@ LaunchCounts Launch::run() {
     } catch (const Fault& fault) {
       throw std::runtime_error(describe(state, *state.running, fault.lane, fault.what));
     }
+  }
+  if (options.count_bytes) {
+    counts.sectors_read = accesses->sectors_read();
+    counts.sectors_written = accesses->sectors_written();
   }
   return counts;
 }

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "tests/ptx/device_memory.h"
+#include "tests/ptx/global_accesses.h"
 #include "tests/ptx/program.h"
+#include "tests/ptx/shared_races.h"
 
 namespace lorikeet::ptx {
 
@@ -122,6 +124,7 @@ class Block {
   Dim3 index;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;  ///< 0 never, 1 written, 2 a copy is on its way
+  std::unique_ptr<SharedRaces> races;        ///< nullptr: not looked for
   std::vector<std::unique_ptr<Warp>> warps;
   const Warp* running = nullptr;
 
@@ -153,6 +156,7 @@ class Launch {
   const LaunchOptions options;
   LaunchCounts counts;
   std::mt19937_64 random;
+  std::unique_ptr<GlobalAccesses> accesses;  ///< nullptr: neither races nor bytes are asked for
 
   /// The live range an instruction last accessed.
   struct KnownRange {

@@ -176,18 +176,30 @@ void before_read(Warp& w, const Instruction& i, std::uint32_t lane, const Places
       throw Fault{lane, std::string(what) + where + " address " + hexadecimal(p.address[lane] + first)};
     }
   }
-  (void)w;
-  (void)i;
-  (void)access;
+  if (access == Access::atomic) return;
+  std::string race;
+  if (p.space[lane] == Space::shared && w.block.races != nullptr) {
+    race = w.block.races->read({w.index, lane, &i}, p.address[lane], bytes);
+  } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
+    race = w.block.launch.accesses->read(static_cast<std::uint32_t>(w.block.number), p.address[lane], bytes);
+  }
+  if (!race.empty()) throw Fault{lane, race};
 }
 
 void before_write(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
                   const std::byte* value, Access access) {
   if (p.written[lane] != nullptr) std::memset(p.written[lane], 1, bytes);
-  (void)w;
-  (void)i;
-  (void)value;
-  (void)access;
+  std::string race;
+  const bool atomic = access == Access::atomic;
+  if (p.space[lane] == Space::shared && w.block.races != nullptr) {
+    race = w.block.races->write({w.index, lane, &i}, p.address[lane], bytes, p.data[lane], value, atomic);
+  } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
+    GlobalAccesses& accesses = *w.block.launch.accesses;
+    const auto number = static_cast<std::uint32_t>(w.block.number);
+    race = atomic ? accesses.update(number, p.address[lane], bytes)
+                  : accesses.write(number, p.address[lane], bytes, value);
+  }
+  if (!race.empty()) throw Fault{lane, race};
 }
 
 }  // namespace lorikeet::ptx

@@ -233,7 +233,9 @@ void Warp::park(std::uint32_t pc, std::uint32_t mask, std::uint32_t waiting) {
   add_group(pc + 1, mask & ~waiting);
 }
 
-void Warp::synchronised(std::uint32_t) {}
+void Warp::synchronised(std::uint32_t mask) {
+  if (block.races != nullptr) block.races->warp_sync(index, mask, live);
+}
 
 // Lanes that name the same members run together once all members that still live are here.
 bool Warp::converge(const Instruction& i, std::uint32_t pc, std::uint32_t mask, std::uint32_t active) {
