@@ -36,6 +36,22 @@ struct Configuration {
   cudaStream_t stream;
 };
 
+/// A mangled name without the two numbers that nvcc makes from the path and the content of the source: an
+/// object that came out of a compiler cache may have those of another folder.
+std::string without_numbers(std::string name) {
+  const auto clear = [&](std::size_t at) {
+    for (std::size_t i = at; i < at + 8 && i < name.size(); ++i) name[i] = '0';
+  };
+  for (const std::string_view marker : {"_GLOBAL__N__", "_INTERNAL_"}) {
+    for (std::size_t at = name.find(marker); at != std::string::npos; at = name.find(marker, at + 1)) {
+      clear(at + marker.size());
+      const std::size_t end = name.find("_cu_", at);
+      if (end != std::string::npos) clear(end + 4);
+    }
+  }
+  return name;
+}
+
 /// All PTX of one architecture, decoded file by file as kernels are asked for.
 class Library {
  public:
@@ -44,16 +60,14 @@ class Library {
     return library;
   }
   /// Throws std::runtime_error when no file has the kernel.
-  const Kernel* kernel(const std::string& name) { return module_with(name).find(name); }
-  Module& module_with(const std::string& name) {
-    if (!indexed_) make_index();
-    const auto found = file_of_.find(name);
-    if (found == file_of_.end()) {
-      throw std::runtime_error("no PTX in " + folder() + " has " + name + "; is LORIKEET_PTX_FOLDER right?");
-    }
-    auto& module = modules_[found->second];
-    if (!module) module = std::make_unique<Module>(text_of(found->second), found->second);
-    return *module;
+  const Kernel* kernel(const std::string& name) {
+    const Place& place = place_of(name);
+    return module_at(place).find(place.name);
+  }
+  /// The same for a variable; 0 when there is none.
+  std::uint64_t variable(const std::string& name, std::size_t& bytes) {
+    const Place& place = place_of(name);
+    return module_at(place).variable(place.name, bytes);
   }
 
   std::map<const void*, Function> functions;
@@ -61,6 +75,20 @@ class Library {
   std::vector<Configuration> configurations;
 
  private:
+  struct Place {
+    std::string file, name;  ///< the name as this file has it
+  };
+  const Place& place_of(const std::string& name) {
+    if (!indexed_) make_index();
+    const auto found = places_.find(without_numbers(name));
+    if (found != places_.end()) return found->second;
+    throw std::runtime_error("no PTX in " + folder() + " has " + name + "; is LORIKEET_PTX_FOLDER right?");
+  }
+  Module& module_at(const Place& place) {
+    auto& module = modules_[place.file];
+    if (!module) module = std::make_unique<Module>(text_of(place.file), place.file);
+    return *module;
+  }
   static std::string folder() {
     const char* folder = std::getenv("LORIKEET_PTX_FOLDER");
     return std::string(folder ? folder : ".") + "/sm_" + std::to_string(Runtime::get().card.architecture);
@@ -87,13 +115,14 @@ class Library {
         const std::size_t end = head.find_last_not_of(" \t");
         if (end == std::string::npos) continue;
         const std::size_t begin = head.find_last_of(" \t", end) + 1;
-        file_of_[head.substr(begin, end - begin + 1)] = file.path().string();
+        const std::string name = head.substr(begin, end - begin + 1);
+        places_[without_numbers(name)] = {file.path().string(), name};
       }
     }
   }
 
   bool indexed_ = false;
-  std::map<std::string, std::string> file_of_;
+  std::map<std::string, Place> places_;  ///< by name without numbers
   std::map<std::string, std::unique_ptr<Module>> modules_;
 };
 
@@ -156,7 +185,13 @@ cudaError_t launch(const void* host, const Configuration& c, void** arguments) {
       LaunchOptions options;
       options.seed = r.seed + ++r.clock;
       options.count_bytes = r.traffic.count_bytes;
-      const LaunchCounts counts = run(*kernel, grid, block, shared, parameters, r.memory, options);
+      LaunchCounts counts;
+      try {
+        counts = run(*kernel, grid, block, shared, parameters, r.memory, options);
+      } catch (const std::exception& error) {  // "mangled name, block ...": readable instead
+        const std::string text = error.what();
+        throw std::runtime_error(name + text.substr(std::min(text.find(", "), text.size())));
+      }
       r.traffic.add(name, LaunchKind::kernel, counts.sectors_read * 32, counts.sectors_written * 32);
     };
     return r.submit(c.stream, work);
@@ -172,7 +207,7 @@ cudaError_t symbol_copy(Runtime& r, const void* symbol, std::size_t offset, std:
   variable = &found->second;
   if (variable->address == 0) {
     try {
-      variable->address = library.module_with(variable->name).variable(variable->name, variable->bytes);
+      variable->address = library.variable(variable->name, variable->bytes);
     } catch (const std::exception& error) {
       return r.refuse(cudaErrorInvalidSymbol, error.what());
     }

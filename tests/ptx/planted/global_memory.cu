@@ -83,6 +83,28 @@ bool run_copy_rows() {
   return out.holds(x);
 }
 
+/// Block sums into one number each, then a total; the bug: every block adds to the same number, unordered.
+template <bool planted>
+__global__ void block_totals(const float* x, float* totals) {
+  if (threadIdx.x != 0) return;
+  float sum = 0;
+  for (int i = 0; i < 16; ++i) sum += x[blockIdx.x * 16 + i];
+  if (planted) {
+    totals[0] += sum;
+  } else {
+    totals[blockIdx.x] += sum;
+  }
+}
+template <bool planted>
+bool run_block_totals() {
+  const std::vector<float> x = counted(4 * 16);
+  std::vector<float> want(4);
+  for (std::size_t i = 0; i < x.size(); ++i) want[planted ? 0 : i / 16] += x[i];
+  const DeviceArray<float> in(x), out(std::vector<float>(4, 0.0f));
+  block_totals<planted><<<4, 32>>>(in, out);
+  return out.holds(want);
+}
+
 /// One row of a matrix with rows far apart; the bug: the offset is computed in 32 bits.
 template <bool planted>
 __global__ void far_row(const float* x, float* y, int row, std::int64_t stride) {
@@ -127,9 +149,11 @@ std::vector<Case> global_memory_cases() {
        [](bool planted) { return planted ? run_work<true>() : run_work<false>(); }},
       {"a vector load that is not aligned", "misaligned",
        [](bool planted) { return planted ? run_copy_rows<true>() : run_copy_rows<false>(); }},
+      {"blocks adding to one number", "race",
+       [](bool planted) { return planted ? run_block_totals<true>() : run_block_totals<false>(); }},
       {"an index that overflows 32 bits", "outside",
        [](bool planted) { return planted ? run_far_row<true>() : run_far_row<false>(); }},
-      {"blocks reading what others write", "wrong result|race",
+      {"blocks reading what others write", "race",
        [](bool planted) { return planted ? run_shift<true>() : run_shift<false>(); }},
   };
 }

@@ -49,6 +49,24 @@ bool run_reverse_rows() {
   return out.holds(want);
 }
 
+/// Neighbours of a warp change values through shared memory; the bug: no __syncwarp between write and read.
+template <bool planted>
+__global__ void rotate_in_warp(const float* x, float* out) {
+  __shared__ float values[32];
+  values[threadIdx.x] = x[threadIdx.x];
+  if (!planted) __syncwarp();
+  out[threadIdx.x] = values[(threadIdx.x + 1) % 32];
+}
+template <bool planted>
+bool run_rotate_in_warp() {
+  const std::vector<float> x = counted(32);
+  std::vector<float> want(32);
+  for (std::size_t i = 0; i < 32; ++i) want[i] = x[(i + 1) % 32];
+  const DeviceArray<float> in(x), out(32);
+  rotate_in_warp<planted><<<1, 32>>>(in, out);
+  return out.holds(want);
+}
+
 /// Sum of a padded tile; the bug: the padding was never set.
 template <bool planted>
 __global__ void padded_sum(const float* x, float* out, int count) {
@@ -140,8 +158,10 @@ std::vector<Case> shared_memory_cases() {
   return {
       {"no barrier before partial sums are read", "never written|race",
        [](bool planted) { return planted ? run_sum_of_warps<true>() : run_sum_of_warps<false>(); }},
-      {"no barrier before a tile is filled again", "wrong result|race",
+      {"no barrier before a tile is filled again", "race",
        [](bool planted) { return planted ? run_reverse_rows<true>() : run_reverse_rows<false>(); }},
+      {"no __syncwarp between lanes", "race",
+       [](bool planted) { return planted ? run_rotate_in_warp<true>() : run_rotate_in_warp<false>(); }},
       {"shared memory that was never set", "never written",
        [](bool planted) { return planted ? run_padded_sum<true>() : run_padded_sum<false>(); }},
       {"a barrier in a branch of a warp", "deadlock",

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that each operation moves, against what it has to move (the table of kernels in the design's
+// performance page): distinct 32-byte sectors of each launch, products with their operands once. Nothing may
+// move 1.3 times its minimum.
+#include <QtTest>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/linear_support.h"
+#include "tests/kernels/op_support.h"
+#include "tests/ptx/control.h"
+
+using namespace lorikeet;
+using namespace lorikeet::testing;
+
+namespace {
+
+constexpr double most = 1.3;
+// A layer of a small Llama with grouped keys.
+constexpr std::int64_t tokens = 96, hidden = 256, inner = 704, heads = 4, kv_heads = 2, head_dim = 64,
+                       vocabulary = 512;
+constexpr std::int64_t q = heads * head_dim, kv = kv_heads * head_dim;
+constexpr std::int64_t parameters = 40960;
+
+/// Tensors of one operation; f16, which every architecture has.
+struct Operands {
+  explicit Operands(Backend& b) : backend(b) {}
+  Backend& backend;
+  std::vector<Tensor> kept;
+
+  TensorView make(Shape shape, DType dtype = DType::f16, double scale = 1) {
+    kept.push_back(
+        make_tensor(backend, shape, dtype, random_values(shape.elements(), kept.size() + 1, scale)));
+    return kept.back();
+  }
+  TensorView zeros(Shape shape, DType dtype) {
+    kept.push_back(
+        make_tensor(backend, shape, dtype, Values(static_cast<std::size_t>(shape.elements()), 0.0)));
+    return kept.back();
+  }
+  TensorView indices(std::int64_t count, std::int64_t bound) {
+    kept.push_back(make_indices(backend, random_indices(count, bound, kept.size() + 1)));
+    return kept.back();
+  }
+  TensorView counting(std::int64_t first, std::int64_t count) {
+    Indices values(static_cast<std::size_t>(count));
+    std::iota(values.begin(), values.end(), static_cast<std::int32_t>(first));
+    kept.push_back(make_indices(backend, values));
+    return kept.back();
+  }
+};
+
+/// One operation: `prepare` makes the operands and gives the call; bytes by hand.
+struct Row {
+  const char* name;
+  std::int64_t minimum;
+  std::function<std::function<void()>(Operands&)> prepare;
+};
+
+/// Two packed sequences.
+PackedRows packed_rows(Operands& o) {
+  PackedRows rows;
+  Indices positions(static_cast<std::size_t>(tokens));
+  for (std::int64_t i = 0; i < tokens; ++i)
+    positions[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % (tokens / 2));
+  o.kept.push_back(
+      make_indices(o.backend, {0, static_cast<std::int32_t>(tokens / 2), static_cast<std::int32_t>(tokens)}));
+  rows.cu_seqlens = o.kept.back();
+  o.kept.push_back(make_indices(o.backend, positions));
+  rows.positions = o.kept.back();
+  rows.sequences = 2;
+  rows.longest = tokens / 2;
+  return rows;
+}
+
+std::vector<Row> row_operations() {
+  constexpr std::int64_t T = tokens, H = hidden, I = inner;
+  return {
+      {"embedding_forward", 4 * T * H + 4 * T,
+       [](Operands& o) {
+         const TensorView table = o.make({vocabulary, H}), ids = o.counting(3, T), out = o.make({T, H});
+         return [=, &o] { o.backend.embedding_forward(table, ids, out); };
+       }},
+      {"gather_rows", 4 * T / 2 * H + 4 * T / 2,
+       [](Operands& o) {
+         const TensorView from = o.make({T, H}), rows = o.counting(7, T / 2), to = o.make({T / 2, H});
+         return [=, &o] { o.backend.gather_rows(from, rows, to); };
+       }},
+      {"scatter_rows", 2 * T / 2 * H + 2 * T * H + 4 * T / 2,
+       [](Operands& o) {
+         const TensorView from = o.make({T / 2, H}), rows = o.counting(7, T / 2), to = o.make({T, H});
+         return [=, &o] { o.backend.scatter_rows(from, rows, to); };
+       }},
+      {"add", 6 * T * H,
+       [](Operands& o) {
+         const TensorView to = o.make({T, H}), from = o.make({T, H});
+         return [=, &o] { o.backend.add(to, from); };
+       }},
+      {"rms_norm_forward", 4 * T * H + 4 * H + 4 * T,
+       [](Operands& o) {
+         const TensorView x = o.make({T, H}), w = o.make({H}, DType::f32), y = o.make({T, H}),
+                          rstd = o.make({T}, DType::f32);
+         return [=, &o] { o.backend.rms_norm_forward(x, w, 1e-5f, y, rstd); };
+       }},
+      {"rms_norm_backward", 8 * T * H + 4 * H + 4 * T,
+       [](Operands& o) {
+         const TensorView dy = o.make({T, H}), x = o.make({T, H}), w = o.make({H}, DType::f32),
+                          rstd = o.make({T}, DType::f32), dx = o.make({T, H});
+         return [=, &o] { o.backend.rms_norm_backward(dy, x, w, rstd, dx, Write::accumulate); };
+       }},
+      {"layer_norm_forward", 4 * T * H + 8 * H + 8 * T,
+       [](Operands& o) {
+         const TensorView x = o.make({T, H}), w = o.make({H}, DType::f32), b = o.make({H}, DType::f32),
+                          y = o.make({T, H}), mean = o.make({T}, DType::f32), rstd = o.make({T}, DType::f32);
+         return [=, &o] { o.backend.layer_norm_forward(x, w, b, 1e-5f, y, mean, rstd); };
+       }},
+      {"rope_pair", 4 * T * (q + kv) + 4 * T + 4 * T * head_dim / 2,
+       [](Operands& o) {
+         const TensorView qs = o.make({T, heads, head_dim}), ks = o.make({T, kv_heads, head_dim});
+         const TensorView cosine = o.make({T, head_dim / 2}, DType::f32),
+                          sine = o.make({T, head_dim / 2}, DType::f32);
+         const PackedRows rows = packed_rows(o);
+         return [=, &o] { o.backend.rope_pair(qs, ks, rows.positions, cosine, sine, false); };
+       }},
+      {"glu_forward", 6 * T * I,
+       [](Operands& o) {
+         const TensorView gate = o.make({T, I}), up = o.make({T, I}), h = o.make({T, I});
+         return [=, &o] { o.backend.glu_forward(gate, up, h); };
+       }},
+      {"glu_backward", 12 * T * I,
+       [](Operands& o) {
+         const TensorView dh = o.make({T, I}), gate = o.make({T, I}), up = o.make({T, I}), h = o.make({T, I});
+         return [=, &o] { o.backend.glu_backward(dh, gate, up, gate, up, h); };
+       }},
+      {"gelu_backward", 6 * T * I,
+       [](Operands& o) {
+         const TensorView dy = o.make({T, I}), x = o.make({T, I}), dx = o.make({T, I});
+         return [=, &o] { o.backend.gelu_backward(dy, x, dx); };
+       }},
+  };
+}
+
+}  // namespace
+
+class TestTraffic : public QObject {
+  Q_OBJECT
+ private slots:
+  void no_operation_moves_much_more_than_it_must_data() {
+    QTest::addColumn<Row>("row");
+    for (const auto& rows : {row_operations(), optimizer_operations()}) {
+      for (const Row& row : rows) QTest::newRow(row.name) << row;
+    }
+  }
+  void no_operation_moves_much_more_than_it_must() {
+    QFETCH(Row, row);
+    const auto backend = test_backend(1);
+    Operands operands(*backend);
+    const std::function<void()> call = row.prepare(operands);
+    call();  // scratch grows, libraries are loaded
+    backend->synchronize();
+    ptx::reset_traffic(true);
+    call();
+    backend->synchronize();
+    std::uint64_t bytes = 0, launches = 0;
+    std::string parts;
+    for (const ptx::LaunchTotals& totals : ptx::traffic()) {
+      bytes += totals.bytes();
+      launches += totals.launches;
+      parts += " " + totals.name + ":" + std::to_string(totals.bytes());
+    }
+    ptx::reset_traffic(false);
+    const double ratio = static_cast<double>(bytes) / static_cast<double>(row.minimum);
+    std::printf("%-28s %2llu launches %9llu bytes, minimum %9lld, ratio %.3f %s\n", row.name,
+                static_cast<unsigned long long>(launches), static_cast<unsigned long long>(bytes),
+                static_cast<long long>(row.minimum), ratio, parts.c_str());
+    QVERIFY2(ratio <= most, parts.c_str());
+    QVERIFY2(ratio > 0.5, "less than it must move: the count or the minimum is wrong");
+  }
+
+ private:
+  static std::vector<Row> optimizer_operations();
+};
+
+std::vector<Row> TestTraffic::optimizer_operations() {
+  constexpr std::int64_t n = parameters, blocks = n / 256;
+  return {
+      {"sum_of_squares", 4 * n,
+       [](Operands& o) {
+         const TensorView x = o.make({n}, DType::f32), sum = o.zeros({1}, DType::f64);
+         return [=, &o] { o.backend.sum_of_squares(x, sum); };
+       }},
+      {"adamw", 7 * 4 * n,
+       [](Operands& o) {
+         const TensorView p = o.make({n}, DType::f32), g = o.make({n}, DType::f32),
+                          m = o.zeros({n}, DType::f32), v = o.zeros({n}, DType::f32);
+         return [=, &o] { o.backend.adamw(p, g, m, v, {.learning_rate = 1e-3f}); };
+       }},
+      {"adamw_8bit", (4 + 4 + 4 + 2 + 2) * n + 16 * blocks,
+       [](Operands& o) {
+         const TensorView p = o.make({n}, DType::f32), g = o.make({n}, DType::f32);
+         Adam8bitState state;
+         state.m_codes = o.zeros({n}, DType::u8);
+         state.v_codes = o.zeros({n}, DType::u8);
+         state.m_absmax = o.zeros({blocks}, DType::f32);
+         state.v_absmax = o.zeros({blocks}, DType::f32);
+         return [=, &o] { o.backend.adamw_8bit(p, g, state, {.learning_rate = 1e-3f}); };
+       }},
+  };
+}
+
+QTEST_GUILESS_MAIN(TestTraffic)
+#include "test_traffic.moc"
