@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_tests [TEXT]: runs the tests of operations whose "Class::slot(row)" contains TEXT on the back end linked with
-// it. 77 where that one cannot be made, 1 when a test fails.
+// kernel_tests [TEXT]: runs the tests of operations whose "Class::slot(row)" contains TEXT on the back end
+// linked with it. 77 where that one cannot be made, 1 when a test fails.
 #include "kernels/base/error.h"
 #include "tests/gpu/qt_free/test.h"
 #include "tests/kernels/op_support.h"

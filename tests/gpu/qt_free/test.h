@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As much of Qt Test as the tests of operations use, for machines that have a GPU and no Qt: their sources compile
-// unchanged against the headers of this folder, with slots.sh in moc's place.
+// As much of Qt Test as the tests of operations use, for machines that have a GPU and no Qt: their sources
+// compile unchanged against the headers of this folder, with slots.sh in moc's place.
 #pragma once
 
 #include <any>
@@ -98,7 +98,7 @@ inline bool fail(const std::string& what, const char* file, int line) {
 
 template <typename T>
 std::string text(const T& value) {
-  if constexpr (requires(std::ostream& out) { out << value; }) {
+  if constexpr (requires(std::ostream & out) { out << value; }) {
     std::ostringstream out;
     out << value;
     return out.str();
@@ -110,7 +110,8 @@ std::string text(const T& value) {
 template <typename A, typename B>
 bool compare(const A& got, const B& want, const char* expression, const char* file, int line) {
   if (got == want) return true;
-  return fail(std::string(expression) + " is " + text(got) + " where " + text(want) + " is expected", file, line);
+  return fail(std::string(expression) + " is " + text(got) + " where " + text(want) + " is expected", file,
+              line);
 }
 
 }  // namespace qt_free
@@ -160,23 +161,24 @@ inline const char* qPrintable(const QString& text) {
 }
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): the names are Qt's
-#define Q_OBJECT               \
-  template <typename>          \
+#define Q_OBJECT      \
+  template <typename> \
   friend struct ::qt_free::SlotTable;
 #define slots
 #define QFETCH(type, name) type name = qt_free::fetch<type>(#name)
-#define QVERIFY2(condition, message)                                                                  \
-  do {                                                                                                \
-    if (!(condition)) return void(qt_free::fail(std::string(#condition ": ") + (message), __FILE__, __LINE__)); \
+#define QVERIFY2(condition, message)                                                            \
+  do {                                                                                          \
+    if (!(condition))                                                                           \
+      return void(qt_free::fail(std::string(#condition ": ") + (message), __FILE__, __LINE__)); \
   } while (false)
 #define QVERIFY(condition) QVERIFY2(condition, "is false")
-#define QCOMPARE(got, want)                                                          \
-  do {                                                                               \
-    if (!qt_free::compare((got), (want), #got, __FILE__, __LINE__)) return;          \
+#define QCOMPARE(got, want)                                                 \
+  do {                                                                      \
+    if (!qt_free::compare((got), (want), #got, __FILE__, __LINE__)) return; \
   } while (false)
 #define QFAIL(message) return void(qt_free::fail((message), __FILE__, __LINE__))
 #define QSKIP(message) return void(qt_free::state().skip = (message))
-#define QTEST_GUILESS_MAIN(Class)                  \
-  void qt_free_run_##Class(const std::string&);    \
+#define QTEST_GUILESS_MAIN(Class)               \
+  void qt_free_run_##Class(const std::string&); \
   static const bool registered_##Class = qt_free::add(qt_free_run_##Class);
 // NOLINTEND(cppcoreguidelines-macro-usage)
