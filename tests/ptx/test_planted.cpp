@@ -37,6 +37,23 @@ class TestPlanted : public QObject {
  private slots:
   void there_are_fifteen_kinds_and_more() { QVERIFY(all_cases().size() >= 15); }
 
+  void launches_and_their_sectors_are_counted() {
+    ptx::restart();
+    const std::vector<planted::Case> cases = planted::global_memory_cases();
+    ptx::reset_traffic(true);
+    QVERIFY(cases.front().run(false));  // 100 floats times two: 13 sectors of 32 bytes in, 13 out
+    bool found = false;
+    for (const ptx::LaunchTotals& totals : ptx::traffic()) {
+      if (totals.kind != ptx::LaunchKind::kernel) continue;
+      found = true;
+      QCOMPARE(totals.name, std::string("twice<false>"));
+      QCOMPARE(totals.launches, std::uint64_t{1});
+      QCOMPARE(totals.bytes_read, std::uint64_t{13 * 32});
+      QCOMPARE(totals.bytes_written, std::uint64_t{13 * 32});
+    }
+    QVERIFY(found);
+  }
+
   void a_planted_bug_is_caught_data() {
     QTest::addColumn<planted::Case>("bug");
     for (const planted::Case& bug : all_cases()) QTest::newRow(bug.name.c_str()) << bug;

@@ -5,6 +5,7 @@
 #include <QtTest>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -150,7 +151,7 @@ class TestTraffic : public QObject {
  private slots:
   void no_operation_moves_much_more_than_it_must_data() {
     QTest::addColumn<Row>("row");
-    for (const auto& rows : {row_operations(), optimizer_operations()}) {
+    for (const auto& rows : {row_operations(), optimizer_operations(), linear_operations()}) {
       for (const Row& row : rows) QTest::newRow(row.name) << row;
     }
   }
@@ -182,6 +183,7 @@ class TestTraffic : public QObject {
 
  private:
   static std::vector<Row> optimizer_operations();
+  static std::vector<Row> linear_operations();
 };
 
 std::vector<Row> TestTraffic::optimizer_operations() {
@@ -207,6 +209,93 @@ std::vector<Row> TestTraffic::optimizer_operations() {
          state.m_absmax = o.zeros({blocks}, DType::f32);
          state.v_absmax = o.zeros({blocks}, DType::f32);
          return [=, &o] { o.backend.adamw_8bit(p, g, state, {.learning_rate = 1e-3f}); };
+       }},
+  };
+}
+
+/// Gate and up projection of a layer: NF4 weights, a branch each, y side by side, room behind the rows of x
+/// and dY.
+struct Pair {
+  static constexpr std::int64_t rank = 16, parts = 2, width = parts * inner, ranks = parts * rank;
+  static constexpr std::int64_t weights = width * hidden;
+  static constexpr std::int64_t stored = weights / 2 + weights / 64 + weights / 64 / 256 * 4;
+  /// B of each part in f32, both written behind all rows; A in f32 and in the compute type.
+  static constexpr std::int64_t factors =
+      4 * (width * rank + ranks * hidden) + 2 * (width * ranks + ranks * hidden);
+
+  std::vector<Weight> weight;
+  std::vector<LoraTerm> terms;
+  std::vector<LoraGradient> gradients;
+  std::vector<LinearPart> forward;
+  std::vector<LinearBackwardPart> backward;
+  TensorView x, dx;
+
+  Pair(Operands& o, std::int64_t rows) {
+    x = o.make({rows, hidden + ranks}).column_range(0, hidden);
+    dx = o.make({rows, hidden});
+    const TensorView y = o.make({rows, width + ranks});
+    for (std::int64_t i = 0; i < parts; ++i) {
+      weight.push_back(random_weight(o.backend, WeightFormat::nf4, inner, hidden, 3));
+      terms.push_back({o.make({rank, hidden}, DType::f32, 0.1), o.make({inner, rank}, DType::f32, 0.1), 2,
+                       o.make({rows, rank})});
+      gradients.push_back({o.make({rank, hidden}, DType::f32), o.make({inner, rank}, DType::f32)});
+    }
+    for (std::size_t i = 0; i < parts; ++i) {
+      const TensorView part = y.column_range(static_cast<std::int64_t>(i) * inner, inner);
+      forward.push_back({&weight[i], {&terms[i], 1}, part});
+      backward.push_back({part, &weight[i], &terms[i], &gradients[i]});
+    }
+  }
+};
+
+std::vector<Row> TestTraffic::linear_operations() {
+  static constexpr std::int64_t M = 320, K = hidden, N = Pair::width, r = Pair::ranks, R = 64, V = vocabulary;
+  constexpr std::int64_t forward_weights = Pair::stored + 2 * Pair::weights + Pair::factors;
+  constexpr std::int64_t backward_weights = Pair::stored + 2 * Pair::weights + 6 * (N * Pair::rank + r * K);
+  return {
+      // dequantise; x A^T behind x and into xa; the product over K + r columns
+      {"linear_group_forward",
+       forward_weights + (2 * M * K + 2 * r * K + 4 * M * r) + 2 * (M * (K + r) + N * (K + r) + M * N),
+       [](Operands& o) {
+         const auto pair = std::make_shared<Pair>(o, M);
+         return [=, &o] { o.backend.linear_group_forward(pair->x, pair->forward, {}); };
+       }},
+      // dequantise; dY B behind dY; the product over N + r columns; both gradients
+      {"linear_group_backward",
+       backward_weights + (2 * M * N + 2 * N * Pair::rank + 2 * M * r) +
+           2 * (M * (N + r) + K * (N + r) + M * K) + 2 * M * (K + N + 2 * r) + 8 * (r * K + N * Pair::rank),
+       [](Operands& o) {
+         const auto pair = std::make_shared<Pair>(o, M);
+         o.backend.linear_group_forward(pair->x, pair->forward, {});
+         return [=, &o] {
+           o.backend.linear_group_backward(pair->backward, pair->x, pair->dx, Write::overwrite);
+         };
+       }},
+      // chat: straight from the stored weights
+      {"linear_group_forward, 1 row", Pair::stored + 2 * (K + N) + 4 * (r * K + N * Pair::rank) + 4 * r,
+       [](Operands& o) {
+         const auto pair = std::make_shared<Pair>(o, 1);
+         return [=, &o] { o.backend.linear_group_forward(pair->x, pair->forward, {}); };
+       }},
+      {"linear_group_forward, 16 rows",
+       Pair::stored + 2 * 16 * (K + N) + 4 * (r * K + N * Pair::rank) + 4 * 16 * r,
+       [](Operands& o) {
+         const auto pair = std::make_shared<Pair>(o, 16);
+         return [=, &o] { o.backend.linear_group_forward(pair->x, pair->forward, {}); };
+       }},
+      // logits in f32, softmax and gradient in place, gradient of h
+      {"head_cross_entropy", 2 * (R * K + V * K) + 4 * R * V + (4 + 2) * R * V + 2 * (R * V + V * K + R * K),
+       [](Operands& o) {
+         const auto head = std::make_shared<Weight>(random_weight(o.backend, WeightFormat::f16, V, K, 3));
+         const TensorView h = o.make({R, K}), targets = o.indices(R, V), sums = o.zeros({2}, DType::f64),
+                          dh = o.make({R, K});
+         return [=, &o] { o.backend.head_cross_entropy(h, *head, targets, 1, sums, dh); };
+       }},
+      {"head_logits, 1 row", 2 * V * K + 2 * K + 4 * V,
+       [](Operands& o) {
+         const auto head = std::make_shared<Weight>(random_weight(o.backend, WeightFormat::f16, V, K, 3));
+         const TensorView h = o.make({1, K}), logits = o.make({1, V}, DType::f32);
+         return [=, &o] { o.backend.head_logits(h, *head, logits); };
        }},
   };
 }
