@@ -106,11 +106,28 @@ bool Block::arrive(Warp& warp, const Instruction& i, std::uint32_t id, std::uint
   barrier.warps |= 1u << warp.index;
   // A thread count is one of whole warps, and so is what arrives.
   barrier.arrived += expected != 0 ? warp_size : static_cast<std::uint32_t>(std::popcount(warp.live));
+  if (i.mode >= 2) {
+    const std::uint32_t p = *warp.at<std::uint32_t>(i.c) ^ (i.flag ? all_lanes : 0);
+    barrier.counted += static_cast<std::uint32_t>(std::popcount(p & warp.live));
+    barrier.counted_of += static_cast<std::uint32_t>(std::popcount(warp.live));
+  }
   const std::uint32_t needed = expected != 0 ? expected : live_threads();
   if (barrier.arrived > needed)
     throw Fault{0, "more threads than barrier " + std::to_string(id) + " expects"};
   if (barrier.arrived == needed) release(barrier, id);
   return waits;
+}
+
+void Block::give_result(const Barrier& barrier, Warp& warp, const Instruction& i) {
+  if (i.mode < 2) return;
+  if (i.mode == 2) {
+    std::uint32_t* d = warp.at<std::uint32_t>(i.d);
+    for_each_lane(warp.live, [&](std::uint32_t lane) { d[lane] = barrier.counted; });
+    return;
+  }
+  const bool result = i.mode == 3 ? barrier.counted == barrier.counted_of : barrier.counted != 0;
+  std::uint32_t& d = *warp.at<std::uint32_t>(i.d);
+  d = (d & ~warp.live) | (result ? warp.live : 0);
 }
 
 void Block::release(Barrier& barrier, std::uint32_t id) {
@@ -120,6 +137,7 @@ void Block::release(Barrier& barrier, std::uint32_t id) {
         warp->barrier == id) {
       warp->state = Warp::State::runnable;
       waiting |= 1u << warp->index;
+      give_result(barrier, *warp, launch.program.code[warp->barrier_pc]);
     }
   }
   if (races != nullptr) races->barrier(barrier.warps, waiting);

@@ -92,7 +92,7 @@ class Warp {
   bool converge(const Instruction& i, std::uint32_t pc, std::uint32_t mask, std::uint32_t active);
   bool arrive(const Instruction& i, std::uint32_t pc, std::uint32_t mask, std::uint32_t active);
   void park(std::uint32_t pc, std::uint32_t mask, std::uint32_t waiting);
-  void check(const Instruction& i, std::uint32_t active);
+  void check(const Instruction& i, std::uint32_t mask, std::uint32_t active);
   [[noreturn]] void stuck() const;
 
   const Program& program_;
@@ -131,10 +131,11 @@ class Block {
  private:
   struct Barrier {
     std::uint32_t arrived = 0, expected = 0, warps = 0;
-    std::uint32_t pc = 0;
+    std::uint32_t counted = 0, counted_of = 0;  // of barrier.red: threads whose predicate is true, and all
     const Instruction* instruction = nullptr;
   };
   void release(Barrier& barrier, std::uint32_t id);
+  static void give_result(const Barrier& barrier, Warp& warp, const Instruction& i);
   std::uint32_t live_threads() const;
   void set_specials(Warp& warp);
   [[noreturn]] void stuck() const;

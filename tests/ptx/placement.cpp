@@ -181,6 +181,7 @@ class Placement {
           ++count;
         };
       };
+      i.checks_guard = i.guard.bank == Bank::registers && suspect_[i.guard.offset] != nowhere;
       each_use(i, check(i.uses));
       each_definition(i, check(i.definitions));
     }

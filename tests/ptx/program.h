@@ -49,9 +49,10 @@ struct Instruction {
   std::uint8_t width = 0, count = 1, mode = 0;
   Space space = Space::generic;
   bool address_32 = false;
-  std::int64_t offset = 0;   ///< of addresses
-  std::uint32_t target = 0;  ///< branch, call: instruction; branch_table: index of Program::tables
-  std::uint32_t checks = 0;  ///< first of Program::checks
+  std::int64_t offset = 0;    ///< of addresses
+  std::uint32_t target = 0;   ///< branch, call: instruction; branch_table: index of Program::tables
+  std::uint32_t checks = 0;   ///< first of Program::checks
+  bool checks_guard = false;  ///< the first check is that of the guard
   std::uint16_t uses = 0, definitions = 0;  ///< how many checks of each kind
   const Statement* statement = nullptr;
 };

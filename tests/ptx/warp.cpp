@@ -103,17 +103,17 @@ std::uint32_t Warp::next_group_above(std::uint32_t pc) const {
   return limit;
 }
 
-void Warp::check(const Instruction& i, std::uint32_t active) {
+// The guard, if it is among the suspects, is the first of them, and read by every lane.
+void Warp::check(const Instruction& i, std::uint32_t mask, std::uint32_t active) {
   const std::uint32_t* suspects = program_.checks.data() + i.checks;
-  std::uint32_t written = all_lanes;
-  for (std::uint32_t n = 0; n < i.uses; ++n) written &= initialised_[suspects[n]];
-  if (!i.copies) {
-    if ((active & ~written) != 0) {
-      throw Fault{first_lane(active & ~written), "reads a register that was never written"};
-    }
-    written = all_lanes;
-  }
-  for (std::uint32_t n = i.uses; n < static_cast<std::uint32_t>(i.uses + i.definitions); ++n) {
+  std::uint32_t written = all_lanes, n = 0;
+  std::uint32_t missing = 0;
+  if (i.checks_guard) missing = mask & ~initialised_[suspects[n++]];
+  for (; n < i.uses; ++n) written &= initialised_[suspects[n]];
+  if (!i.copies) missing |= active & ~written;
+  if (missing != 0) throw Fault{first_lane(missing), "reads a register that was never written"};
+  if (!i.copies) written = all_lanes;
+  for (n = i.uses; n < static_cast<std::uint32_t>(i.uses + i.definitions); ++n) {
     initialised_[suspects[n]] = (initialised_[suspects[n]] & ~active) | (written & active);
   }
 }
@@ -134,7 +134,7 @@ void Warp::run_group(Group group) {
       const std::uint32_t guard = *at<std::uint32_t>(i.guard);
       active &= i.guard_negated ? ~guard : guard;
     }
-    if ((i.uses | i.definitions) != 0) check(i, active);
+    if ((i.uses | i.definitions) != 0) check(i, mask, active);
     if (active != 0) {
       switch (i.flow) {
         case Flow::next:
