@@ -38,16 +38,14 @@ __device__ __forceinline__ void turn(T* row, int heads, const RopeOperands<T>& o
     float a[N], b[N], c[N], s[N];
     load<N>(row + lower, a);
     load<N>(row + lower + o.half, b);
-#pragma unroll
-    for (int j = 0; j < N; ++j) c[j] = s[j] = nanf("");
     if (valid) {
       load<N>(o.cosine + position * o.half + i, c);
       load<N>(o.sine + position * o.half + i, s);
     }
 #pragma unroll
     for (int j = 0; j < N; ++j) {
-      const float cosine = c[j];
-      const float sine = s[j] * o.sign;
+      const float cosine = valid ? c[j] : nanf("");
+      const float sine = valid ? s[j] * o.sign : nanf("");
       const float first = a[j] * cosine - b[j] * sine;
       b[j] = b[j] * cosine + a[j] * sine;
       a[j] = first;

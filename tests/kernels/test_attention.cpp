@@ -366,10 +366,10 @@ class TestAttention : public KernelTest {
   void wrong_operands_are_refused() {
     const auto backend = test_backend(1);
     const Case c({0, 2, 5}, 4, 2, 8, 0, DType::f32);
-    const Tensor q = backend->allocate(c.q_shape(), DType::f32);
-    const Tensor k = backend->allocate(c.kv_shape(), DType::f32);
-    const Tensor out = backend->allocate(c.q_shape(), DType::f32);
-    const Tensor lse = backend->allocate({5, 4}, DType::f32);
+    const Tensor q = make_poisoned(*backend, c.q_shape(), DType::f32);
+    const Tensor k = make_poisoned(*backend, c.kv_shape(), DType::f32);
+    const Tensor out = make_poisoned(*backend, c.q_shape(), DType::f32);
+    const Tensor lse = make_poisoned(*backend, {5, 4}, DType::f32);
     const auto refused = [&](Indices cu, AttentionShape shape, const TensorView& keys,
                              const TensorView& output) {
       const Tensor starts = make_indices(*backend, cu);
