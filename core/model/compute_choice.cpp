@@ -17,6 +17,8 @@ WeightFormat wide_format(DType compute) {
 WeightFormat linear_format(const Settings& settings, DType compute) {
   if (settings.quantization == "nf4") return WeightFormat::nf4;
   if (settings.quantization == "nf4-single") return WeightFormat::nf4_single;
+  if (settings.quantization == "fp4") return WeightFormat::fp4;
+  if (settings.quantization == "int8") return WeightFormat::int8;
   return wide_format(compute);
 }
 

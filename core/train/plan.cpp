@@ -18,11 +18,15 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
   return (value + by - 1) / by;
 }
 
-std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t elements,
+/// A frozen matrix (out,in) as the setting keeps it (kernels/weight.h).
+std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t out, std::uint64_t in,
                            std::uint64_t wide_bytes) {
+  const std::uint64_t elements = out * in;
   if (quantization == "none") return elements * wide_bytes;
+  if (quantization == "int8") return elements + 4 * out;
   const std::uint64_t blocks = divide_up(elements, 64);
-  const std::uint64_t scales = quantization == "nf4" ? blocks + 4 * divide_up(blocks, 256) : 4 * blocks;
+  const std::uint64_t scales =
+      quantization == "nf4-single" ? 4 * blocks : blocks + 4 * divide_up(blocks, 256);
   return divide_up(elements, 2) + scales;
 }
 
@@ -31,8 +35,8 @@ std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t elemen
 std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::uint64_t wide_bytes) {
   std::uint64_t bytes = 0;
   for (const auto& module : linear_modules(spec)) {
-    bytes +=
-        linear_bytes(settings.quantization, static_cast<std::uint64_t>(module.out * module.in), wide_bytes);
+    bytes += linear_bytes(settings.quantization, static_cast<std::uint64_t>(module.out),
+                          static_cast<std::uint64_t>(module.in), wide_bytes);
   }
   bytes *= static_cast<std::uint64_t>(spec.layers);
   const auto table = static_cast<std::uint64_t>(spec.vocab_size * spec.hidden_size);

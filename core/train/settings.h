@@ -14,7 +14,7 @@ namespace lorikeet {
 /// Everything a person can set for a training run; names as on the command line with '_' for '-'. Plain
 /// values: what they mean, their ranges and defaults stand once, in settings_table().
 struct Settings {
-  std::string quantization = "nf4";  ///< nf4, nf4-single, none
+  std::string quantization = "nf4";  ///< nf4, nf4-single, fp4, int8, none
   std::string head_quantization = "none";
   std::int64_t rank = 32;
   double alpha = 32;

@@ -45,7 +45,7 @@ std::vector<SettingRow> model_rows() {
       choice(row("quantization", &Settings::quantization, Kind::choice, "nf4", "model",
                  "How the frozen base weights are kept: 4-bit NF4 takes a quarter of the memory of 16-bit",
                  "bnb_4bit_quant_type"),
-             {"nf4", "nf4-single", "none"}, {"fp4", "int8"}),
+             {"nf4", "nf4-single", "fp4", "int8", "none"}),
       advanced(choice(row("head-quantization", &Settings::head_quantization, Kind::choice, "none", "model",
                           "How the output head is kept; 16-bit by default"),
                       {"none"}, {"int8", "nf4"})),

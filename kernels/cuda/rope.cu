@@ -41,13 +41,15 @@ __device__ __forceinline__ void turn(T* row, int heads, const RopeOperands<T>& o
     if (valid) {
       load<N>(o.cosine + position * o.half + i, c);
       load<N>(o.sine + position * o.half + i, s);
+    } else {
+#pragma unroll
+      for (int j = 0; j < N; ++j) c[j] = s[j] = nanf("");
     }
 #pragma unroll
     for (int j = 0; j < N; ++j) {
-      const float cosine = valid ? c[j] : nanf("");
-      const float sine = valid ? s[j] * o.sign : nanf("");
-      const float first = a[j] * cosine - b[j] * sine;
-      b[j] = b[j] * cosine + a[j] * sine;
+      const float sine = s[j] * o.sign;
+      const float first = a[j] * c[j] - b[j] * sine;
+      b[j] = b[j] * c[j] + a[j] * sine;
       a[j] = first;
     }
     store<N>(row + lower, a);
@@ -60,7 +62,7 @@ __device__ __forceinline__ void turn(T* row, int heads, const RopeOperands<T>& o
 }
 
 template <typename T, int N, bool append>
-__global__ void __launch_bounds__(256) rope_kernel(const RopeOperands<T> o) {
+__global__ void __launch_bounds__(256, 3) rope_kernel(const RopeOperands<T> o) {
   const std::int64_t token = blockIdx.x;
   const std::int64_t position = o.positions[token];
   const bool valid = position >= 0 && position < o.limit;

@@ -495,6 +495,14 @@
         <translation>NF4, একক</translation>
     </message>
     <message>
+        <source>FP4, double</source>
+        <translation>FP4, দ্বিগুণ</translation>
+    </message>
+    <message>
+        <source>INT8</source>
+        <translation>INT8</translation>
+    </message>
+    <message>
         <source>None</source>
         <translation>কিছু না</translation>
     </message>

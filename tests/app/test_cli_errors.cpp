@@ -87,8 +87,8 @@ class TestCliErrors : public QObject {
         << ""
         << "not-an-adapter";
     QTest::newRow("a value not built")
-        << train("model", "data.json", {"--quantization", "int8"}) << "not built"
-        << "--quantization";
+        << train("model", "data.json", {"--head-quantization", "int8"}) << "not built"
+        << "--head-quantization";
   }
   void wrong_input_is_said_with_what_and_where() {
     QFETCH(QStringList, arguments);

@@ -105,6 +105,8 @@ constexpr Word kUnits[] = {
 constexpr Word kChoices[] = {
     {"nf4", QT_TRANSLATE_NOOP("SettingWords", "NF4, double")},
     {"nf4-single", QT_TRANSLATE_NOOP("SettingWords", "NF4, single")},
+    {"fp4", QT_TRANSLATE_NOOP("SettingWords", "FP4, double")},
+    {"int8", QT_TRANSLATE_NOOP("SettingWords", "INT8")},
     {"none", QT_TRANSLATE_NOOP("SettingWords", "None")},
     {"auto", QT_TRANSLATE_NOOP("SettingWords", "Automatic")},
     {"completions", QT_TRANSLATE_NOOP("SettingWords", "Answers only")},

@@ -70,7 +70,7 @@ class TestSettings : public QObject {
                               << "inf" << invalid;
     QTest::newRow("unknown choice") << "optimizer"
                                     << "sgd" << invalid;
-    QTest::newRow("known but not built") << "quantization"
+    QTest::newRow("known but not built") << "head-quantization"
                                          << "int8" << unsupported;
     QTest::newRow("dropout") << "dropout"
                              << "0.1" << unsupported;

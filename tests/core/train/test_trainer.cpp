@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/data/packing.h"
+#include "core/model/compute_choice.h"
 #include "core/train/checkpoint.h"
 #include "kernels/base/error.h"
 #include "kernels/base/random.h"
@@ -141,6 +142,22 @@ class TestTrainer : public QObject {
     QVERIFY(run({true, true}) == run({first, second}));
   }
 
+  void the_plan_counts_the_base_as_it_is_kept_data() {
+    QTest::addColumn<QString>("quantization");
+    for (const char* name : {"nf4", "nf4-single", "fp4", "int8", "none"}) QTest::newRow(name) << QString(name);
+  }
+  void the_plan_counts_the_base_as_it_is_kept() {
+    QFETCH(QString, quantization);
+    Settings settings = exact_settings();
+    settings.quantization = quantization.toStdString();
+    const ModelSpec spec = read_model_spec(model_);
+    const auto backend = make_backend_for(settings);
+    const BaseModel base = load_base_model(*backend, model_, spec, settings, DType::f32);
+    const auto tables = static_cast<std::uint64_t>(4 * settings.max_length * spec.rope.rotary_dim);
+    const TrainingSetup setup(model_, settings, random_rows(4, 16, 1));
+    QCOMPARE(setup.plan().memory.base_weights, backend->budget().used_bytes() + tables);
+  }
+
   void a_restored_run_goes_on_bit_for_bit_data() {
     QTest::addColumn<QString>("optimizer");
     QTest::addColumn<QString>("quantization");
@@ -149,6 +166,10 @@ class TestTrainer : public QObject {
                                      << "none" << false;
     QTest::newRow("adamw-8bit, nf4, packed") << "adamw-8bit"
                                              << "nf4" << true;
+    QTest::newRow("adamw-8bit, fp4, packed") << "adamw-8bit"
+                                             << "fp4" << true;
+    QTest::newRow("adamw-8bit, int8, packed") << "adamw-8bit"
+                                              << "int8" << true;
   }
   void a_restored_run_goes_on_bit_for_bit() {
     QFETCH(QString, optimizer);
