@@ -8,6 +8,7 @@
 // head_v without the target, rescaled when m grows. exp(S - m) is rounded to the compute type for the second
 // product; the target's share, in which p would cancel, is added in f32. Units are put together in order,
 // sums of exponentials in double.
+// With a soft cap S is cap tanh(s / cap) of the product s, and every share gets the factor 1 - (S / cap)^2.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,7 +49,7 @@ std::int64_t parts_of(std::int64_t extent, std::int64_t step) {
 class LinearEngine::LossChunk {
  public:
   LossChunk(LinearEngine& engine, TensorView h, const Weight& head, TensorView targets, float grad_scale,
-            TensorView dh);
+            TensorView dh, float soft_cap);
   /// Adds loss and hits to total[0] and total[1].
   void run(double* total);
 
@@ -83,7 +84,7 @@ class LinearEngine::LossChunk {
   const LinearKernels& kernels_;
   const TensorView h_, targets_, dh_;
   const Weight& head_;
-  const float grad_scale_;
+  const float grad_scale_, soft_cap_;  ///< cap 0 = none
   const std::int64_t rows_, vocabulary_, width_;
   const DType product_;
   const WeightPanels panels_;
@@ -101,7 +102,7 @@ class LinearEngine::LossChunk {
 };
 
 LinearEngine::LossChunk::LossChunk(LinearEngine& engine, TensorView h, const Weight& head, TensorView targets,
-                                   float grad_scale, TensorView dh)
+                                   float grad_scale, TensorView dh, float soft_cap)
     : engine_(engine),
       kernels_(engine.kernels_),
       h_(h),
@@ -109,6 +110,7 @@ LinearEngine::LossChunk::LossChunk(LinearEngine& engine, TensorView h, const Wei
       dh_(dh),
       head_(head),
       grad_scale_(grad_scale),
+      soft_cap_(soft_cap),
       rows_(h.rows()),
       vocabulary_(head.out),
       width_(head.in),
@@ -210,6 +212,7 @@ void LinearEngine::LossChunk::add_row(const Unit& unit, std::int64_t row, std::i
                                       std::int64_t columns, const Buffers& buffer) {
   float* logits = buffer.logits + row * tile_columns;
   if (head_.bias) kernels_.add_scaled(head_.bias.view().as<float>() + column, 1, logits, columns);
+  if (soft_cap_ > 0) engine_.elements_.soft_cap(logits, soft_cap_, columns);
   RowState& state = states_[unit.index * block_rows + row];
   const float top = kernels_.largest(logits, columns);
   if (!(top <= state.largest)) {  // NaN too
@@ -227,12 +230,14 @@ void LinearEngine::LossChunk::add_row(const Unit& unit, std::int64_t row, std::i
   if (product_ == DType::bf16) {
     std::uint16_t* shares = static_cast<std::uint16_t*>(buffer.shares) + row * tile_columns;
     state.sum += static_cast<double>(kernels_.exponentials_bf16(logits, state.largest, shares, columns));
+    if (soft_cap_ > 0) engine_.elements_.soft_cap_backward[1](shares, logits, soft_cap_, columns);
     if (has_target) shares[target] = 0;
   } else {
     float* shares = static_cast<float*>(buffer.shares) + row * tile_columns;
     const bool rounded = h_.dtype == DType::bf16;
     state.sum +=
         static_cast<double>(kernels_.exponentials_f32(logits, state.largest, rounded, shares, columns));
+    if (soft_cap_ > 0) engine_.elements_.soft_cap_backward[0](shares, logits, soft_cap_, columns);
     if (has_target) shares[target] = 0;
   }
 }
@@ -285,7 +290,11 @@ void LinearEngine::LossChunk::row_gradient(std::int64_t row, double lse, float t
       kernels_.add_scaled(part, factor, gradient, width_);
     }
   }
-  const double below = std::expm1(static_cast<double>(target_logit) - lse);  // p - 1
+  double below = std::expm1(static_cast<double>(target_logit) - lse);  // p - 1
+  if (soft_cap_ > 0) {
+    const double ratio = static_cast<double>(target_logit / soft_cap_);
+    below *= 1 - ratio * ratio;
+  }
   add_target(row, static_cast<float>(static_cast<double>(grad_scale_) * below), gradient, buffer);
   if (dh_.dtype == DType::bf16) {
     kernels_.f32_to_bf16(gradient, dh_.as<std::uint16_t>() + row * width_, width_);
@@ -333,12 +342,12 @@ void LinearEngine::LossChunk::run(double* total) {
 }
 
 void LinearEngine::cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
-                                 TensorView sums, TensorView dh) {
+                                 TensorView sums, TensorView dh, float soft_cap) {
   const std::int64_t rows = h.rows();
   for (std::int64_t first = 0; first < rows; first += chunk_rows) {
     const std::int64_t count = std::min(chunk_rows, rows - first);
     LossChunk chunk(*this, h.row_range(first, count), head, targets.row_range(first, count), grad_scale,
-                    dh ? dh.row_range(first, count) : TensorView{});
+                    dh ? dh.row_range(first, count) : TensorView{}, soft_cap);
     chunk.run(sums.as<double>());
   }
 }

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// logits (M,V) = h (M,H) head^T [+ bias] in f32, for chat and tests.
+// logits (M,V) = h (M,H) head^T [+ bias] in f32, for chat and tests; with soft_cap z becomes cap tanh(z /
+// cap).
+#include <algorithm>
+
 #include "kernels/cpu/linear_engine.h"
 #include "kernels/cpu/small_product.h"
 
 namespace lorikeet {
 
-void LinearEngine::logits(TensorView h, const Weight& head, TensorView logits) {
+void LinearEngine::logits(TensorView h, const Weight& head, TensorView logits, float soft_cap) {
+  uncapped_logits(h, head, logits);
+  if (soft_cap <= 0) return;
+  constexpr std::int64_t piece = 4096;
+  const std::int64_t count = logits.elements();
+  team_.run(Team::worth(count * 64), [&](int) {
+    team_.share(0, (count + piece - 1) / piece, [&](std::int64_t i) {
+      elements_.soft_cap(logits.as<float>() + i * piece, soft_cap, std::min(piece, count - i * piece));
+    });
+  });
+}
+
+void LinearEngine::uncapped_logits(TensorView h, const Weight& head, TensorView logits) {
   if (SmallProduct::serves(head, product_type(h.dtype), h.rows())) {
     return small_forward(h, head, {}, logits, Write::overwrite);
   }

@@ -63,7 +63,6 @@ void CpuBackend::linear_backward(TensorView dy, TensorView x, const Weight& weig
 void CpuBackend::head_cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale,
                                     TensorView sums, TensorView dh, float soft_cap) {
   constexpr const char* name = "head_cross_entropy";
-  check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
   check_stored_weight(head, name);
   const std::int64_t rows = h.rows();
@@ -72,18 +71,17 @@ void CpuBackend::head_cross_entropy(TensorView h, const Weight& head, TensorView
   check_indices(targets, head.out, name, "target");
   check_tensor(sums, DType::f64, {2}, name, "sums");
   if (dh) check_tensor(dh, h.dtype, h.shape, name, "dh");
-  if (rows > 0) linear().engine.cross_entropy(h, head, targets, grad_scale, sums, dh);
+  if (rows > 0) linear().engine.cross_entropy(h, head, targets, grad_scale, sums, dh, soft_cap);
 }
 
 void CpuBackend::head_logits(TensorView h, const Weight& head, TensorView logits, float soft_cap) {
   constexpr const char* name = "head_logits";
-  check(soft_cap == 0, name, "a soft cap is not built");
   check_matrix(h, name, "h");
   check_stored_weight(head, name);
   const std::int64_t rows = h.rows();
   check_tensor(h, h.dtype, {rows, head.in}, name, "h");
   check_tensor(logits, DType::f32, {rows, head.out}, name, "logits");
-  if (rows > 0) linear().engine.logits(h, head, logits);
+  if (rows > 0) linear().engine.logits(h, head, logits, soft_cap);
 }
 
 }  // namespace lorikeet

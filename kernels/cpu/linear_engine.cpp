@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/simd/select.h"
+
 namespace lorikeet {
 
 namespace {
@@ -14,6 +16,7 @@ constexpr std::int64_t piece_elements = 1 << 14;
 LinearEngine::LinearEngine(Backend& backend, Isa isa, int threads)
     : isa_(isa),
       kernels_(linear_kernels(isa)),
+      elements_(*simd::kernels_for(isa).elements),
       team_(threads),
       gemm_(backend, isa, threads),
       scratch_(backend) {}

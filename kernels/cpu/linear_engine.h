@@ -26,13 +26,14 @@ class LinearEngine {
   void backward(TensorView dy, TensorView x, const Weight& weight, const LoraTerm* lora,
                 const LoraGradient* gradient, TensorView dx, Write write);
   void cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale, TensorView sums,
-                     TensorView dh);
-  void logits(TensorView h, const Weight& head, TensorView logits);
+                     TensorView dh, float soft_cap);
+  void logits(TensorView h, const Weight& head, TensorView logits, float soft_cap);
 
  private:
   class LossChunk;
   class SmallBranch;
 
+  void uncapped_logits(TensorView h, const Weight& head, TensorView logits);
   void small_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
                      Write write);
 
@@ -43,6 +44,7 @@ class LinearEngine {
 
   const Isa isa_;
   const LinearKernels& kernels_;
+  const simd::ElementKernels& elements_;
   Team team_;
   Gemm gemm_;
   Scratch scratch_;

@@ -349,18 +349,23 @@ LinearGradients linear_backward(const Values& dy, const Values& x, const Values&
   return g;
 }
 
-Values head_logits(const Values& h, const Values& head, std::int64_t width) {
+Values head_logits(const Values& h, const Values& head, std::int64_t width, double soft_cap,
+                   const Values& bias) {
   const std::int64_t rows = length(h) / width;
   const std::int64_t vocabulary = length(head) / width;
   Values logits(at(rows * vocabulary), 0.0);
   multiply_add(logits, {h, width, 1}, {head, 1, width}, rows, vocabulary, width, 1);
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (!bias.empty()) logits[i] += bias[i % bias.size()];
+    if (soft_cap > 0) logits[i] = soft_cap * std::tanh(logits[i] / soft_cap);
+  }
   return logits;
 }
 
 CrossEntropy head_cross_entropy(const Values& h, const Values& head, const Indices& targets,
-                                double grad_scale, std::int64_t width) {
+                                double grad_scale, std::int64_t width, double soft_cap, const Values& bias) {
   const std::int64_t vocabulary = length(head) / width;
-  Values logits = head_logits(h, head, width);
+  Values logits = head_logits(h, head, width, soft_cap, bias);
   CrossEntropy result;
   for (std::size_t r = 0; r < targets.size(); ++r) {
     double* row = &logits[r * at(vocabulary)];
@@ -370,8 +375,10 @@ CrossEntropy head_cross_entropy(const Values& h, const Values& head, const Indic
     double sum = 0;
     for (std::int64_t i = 0; i < vocabulary; ++i) sum += std::exp(row[i] - top);
     result.loss += std::log(sum) + top - row[targets[r]];
-    for (std::int64_t i = 0; i < vocabulary; ++i)
-      row[i] = std::exp(row[i] - top) / sum - (i == targets[r] ? 1 : 0);
+    for (std::int64_t i = 0; i < vocabulary; ++i) {
+      const double slope = soft_cap > 0 ? 1 - row[i] * row[i] / (soft_cap * soft_cap) : 1;
+      row[i] = (std::exp(row[i] - top) / sum - (i == targets[r] ? 1 : 0)) * slope;
+    }
   }
   result.dh.assign(h.size(), 0.0);
   multiply_add(result.dh, {logits, vocabulary, 1}, {head, width, 1}, length(h) / width, width, vocabulary,

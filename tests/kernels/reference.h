@@ -95,9 +95,12 @@ struct CrossEntropy {
   double correct = 0;  ///< rows whose largest logit is the target (the first of equals)
   Values dh;           ///< gradient of grad_scale * loss
 };
-Values head_logits(const Values& h, const Values& head, std::int64_t width);
+/// soft_cap > 0: logits z become cap * tanh(z / cap). bias may be empty.
+Values head_logits(const Values& h, const Values& head, std::int64_t width, double soft_cap = 0,
+                   const Values& bias = {});
 CrossEntropy head_cross_entropy(const Values& h, const Values& head, const Indices& targets,
-                                double grad_scale, std::int64_t width);
+                                double grad_scale, std::int64_t width, double soft_cap = 0,
+                                const Values& bias = {});
 
 /// --- Optimiser ---
 struct Adam {

@@ -101,6 +101,20 @@ void gelu_backward(const void* dy, const void* x, void* dx, std::int64_t n) {
       n, [&](auto i) { i.store(out<T>(dx), i.load(in<T>(dy)) * gelu_slope(i.load(in<T>(x))).slope); });
 }
 
+void soft_cap(float* x, float cap, std::int64_t n) {
+  const float narrowing = 1.0f / cap;
+  for_each_vector(n, [&](auto i) { i.store(x, vec_tanh(i.load(x) * narrowing) * cap); });
+}
+
+template <typename T>
+void soft_cap_backward(void* gradient, const float* y, float cap, std::int64_t n) {
+  const float narrowing = 1.0f / cap;
+  for_each_vector(n, [&](auto i) {
+    const Vec ratio = i.load(y) * narrowing;
+    i.store(out<T>(gradient), i.load(in<T>(gradient)) * (1.0f - ratio * ratio));
+  });
+}
+
 template <typename T>
 void rms_norm(const void* x, const float* weight, float epsilon, std::int64_t rows, std::int64_t width,
               void* y, float* rstd) {
@@ -257,6 +271,8 @@ const ElementKernels elements = {widen,
                                  {geglu_backward<float>, geglu_backward<Bf16>},
                                  {gelu<float>, gelu<Bf16>},
                                  {gelu_backward<float>, gelu_backward<Bf16>},
+                                 soft_cap,
+                                 {soft_cap_backward<float>, soft_cap_backward<Bf16>},
                                  {rms_norm<float>, rms_norm<Bf16>},
                                  {rms_norm_backward<float>, rms_norm_backward<Bf16>},
                                  {rms_norm_plus<float>, rms_norm_plus<Bf16>},

@@ -24,6 +24,9 @@ struct ElementKernels {
                                void* h, std::int64_t n);
   void (*gelu[2])(const void* x, void* y, std::int64_t n);
   void (*gelu_backward[2])(const void* dy, const void* x, void* dx, std::int64_t n);
+  /// x = cap * tanh(x / cap); and gradient *= 1 - (y / cap)^2 of such a y.
+  void (*soft_cap)(float* x, float cap, std::int64_t n);
+  void (*soft_cap_backward[2])(void* gradient, const float* y, float cap, std::int64_t n);
   /// --- Rows ---
   void (*rms_norm[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,
                       std::int64_t width, void* y, float* rstd);
