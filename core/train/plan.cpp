@@ -59,40 +59,40 @@ std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   return bytes * static_cast<std::uint64_t>(spec.layers);
 }
 
-/// Rows of logits that are made at once.
-std::int64_t logits_rows(const ModelSpec& spec, std::int64_t tokens) {
-  return std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
-}
-
 /// Scratch of the CPU back end: one dequantised weight, its products' workspace and a chunk of logits.
 void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tokens, int compute_bytes) {
   std::int64_t largest = 0;
   for (const auto& module : linear_modules(spec)) largest = std::max(largest, module.out * module.in);
   memory.dequantization = 2 * static_cast<std::uint64_t>(largest * compute_bytes);
-  memory.logits =
-      static_cast<std::uint64_t>(logits_rows(spec, tokens) * spec.vocab_size * (4 + compute_bytes));
+  const auto chunk_rows =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
+  memory.logits = static_cast<std::uint64_t>(chunk_rows * spec.vocab_size * (4 + compute_bytes));
   const auto wide =
       static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
   memory.workspace = wide + (16u << 20);
 }
 
-/// Scratch of the CUDA back end: the weights of one linear group with their branches beside them, a chunk of
-/// logits, and what cuBLASLt and the sums over parts of the rows work in.
+/// Scratch of the CUDA back end: the weights of one linear group with their branches beside and below them, a
+/// chunk of logits, and what cuBLASLt and sums over parts of the rows work in (kernels/cuda/linear_*.cpp,
+/// head.cu).
 void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const ActivationShape& shape) {
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   const auto& r = shape.ranks;
   const auto group = [&](std::int64_t out, std::int64_t in, std::int64_t ranks) {
-    return std::max(out * (in + cuda_tail_columns(in, ranks)), in * (out + cuda_tail_columns(out, ranks)));
+    constexpr std::int64_t slack = 32;  // rows are padded to 16 elements, their tails to 8
+    return std::max(out * (in + ranks + slack) + ranks * in, (out + ranks + slack) * in + ranks * out);
   };
   const std::int64_t largest =
       std::max({group(query + 2 * key, spec.hidden_size, r[q_proj] + r[k_proj] + r[v_proj]),
                 group(spec.hidden_size, query, r[o_proj]),
                 group(2 * spec.intermediate_size, spec.hidden_size, r[gate_proj] + r[up_proj]),
                 group(spec.hidden_size, spec.intermediate_size, r[down_proj])});
-  const auto compute_bytes = static_cast<std::int64_t>(size_of(shape.compute));
-  memory.dequantization = static_cast<std::uint64_t>(largest * compute_bytes);
-  memory.logits = static_cast<std::uint64_t>(logits_rows(spec, shape.most_tokens) * spec.vocab_size *
-                                             (4 + compute_bytes));
+  memory.dequantization = static_cast<std::uint64_t>(largest) * size_of(shape.compute);
+  constexpr std::int64_t chunk_bytes = 64 << 20, row_multiple = 16, loss_bytes = 32;
+  const std::int64_t row_bytes = 4 * (spec.vocab_size + 7);
+  const std::int64_t rows =
+      std::min(shape.most_tokens + row_multiple, std::max(row_multiple, chunk_bytes / row_bytes));
+  memory.logits = static_cast<std::uint64_t>(rows * row_bytes + shape.most_tokens * loss_bytes);
   constexpr std::uint64_t library = 32u << 20, sums = 16u << 20;
   memory.workspace = library + sums;
 }

@@ -694,6 +694,14 @@
         <source>Most memory the run may take, such as 6GB.</source>
         <translation>রান সবচেয়ে বেশি যত মেমরি নিতে পারে, যেমন 6GB।</translation>
     </message>
+    <message>
+        <source>Offload</source>
+        <translation>বাইরে রাখা</translation>
+    </message>
+    <message>
+        <source>Longer rows fit on the GPU, a little slower.</source>
+        <translation>GPU-তে আরও লম্বা সারি ধরে, একটু ধীরে।</translation>
+    </message>
 </context>
 <context>
     <name>lorikeet::ui::AdaptersModel</name>

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kernels/backend.h"
 #include "kernels/base/error.h"
 #include "kernels/cpu/cpu_info.h"
 
@@ -136,6 +137,24 @@ class TestCpuInfo : public QObject {
     QCOMPARE(info.threads, 2);
     QVERIFY(info.memory_free_bytes > 0 && info.memory_free_bytes <= info.memory_total_bytes);
     QVERIFY(usable_cores() >= 1);
+  }
+
+  void devices_are_made_by_name() {
+    BackendOptions options;
+    options.device = "cpu";
+    options.threads = 1;
+    QCOMPARE(QString::fromStdString(make_backend(options)->device().kind), QString("cpu"));
+    options.device = "tpu";
+    QVERIFY_THROWS_EXCEPTION(Error, make_backend(options));
+    options.device = "cpu";
+    options.threads = -1;
+    QVERIFY_THROWS_EXCEPTION(Error, make_backend(options));
+    const DeviceReport report = list_devices();
+    QVERIFY(!report.devices.empty());
+    QCOMPARE(QString::fromStdString(report.devices[0].kind), QString("cpu"));
+    QVERIFY(report.devices[0].memory_total_bytes > 0);
+    QVERIFY(report.devices[0].threads >= 1);
+    QVERIFY(report.devices.size() > 1 || !report.notes.empty());
   }
 };
 

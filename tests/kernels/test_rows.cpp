@@ -279,24 +279,6 @@ class TestRows : public KernelTest {
     QVERIFY(refused([&] { backend->copy(table, out); }));
     QVERIFY(refused([&] { backend->copy(bytes, out); }));
   }
-
-  void devices_are_made_by_name() {
-    BackendOptions options;
-    options.device = "cpu";
-    options.threads = 1;
-    QCOMPARE(QString::fromStdString(make_backend(options)->device().kind), QString("cpu"));
-    options.device = "tpu";
-    QVERIFY(throws([&] { make_backend(options); }, ErrorCode::unsupported));
-    options.device = "cpu";
-    options.threads = -1;
-    QVERIFY(throws([&] { make_backend(options); }, ErrorCode::invalid_argument));
-    const DeviceReport report = list_devices();
-    QVERIFY(!report.devices.empty());
-    QCOMPARE(QString::fromStdString(report.devices[0].kind), QString("cpu"));
-    QVERIFY(report.devices[0].memory_total_bytes > 0);
-    QVERIFY(report.devices[0].threads >= 1);
-    QVERIFY(report.devices.size() > 1 || !report.notes.empty());
-  }
 };
 
 QTEST_GUILESS_MAIN(TestRows)

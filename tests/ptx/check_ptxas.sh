@@ -1,25 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles kernel files to machine code and reads what the assembler says of every kernel: fails on spills, on stack, and
+# Assembles the PTX of every kernel file and reads what the assembler says of every kernel: fails on spills, on stack, and
 # where the registers of the largest block that the kernel may have (its launch bound) are more than a multiprocessor's
 # 65,536. A kernel without a launch bound may have 1,024 threads. Prints the table.
-#   check_ptxas.sh NVCC ROOT "ARCHITECTURE..." FILE.cu...
+#   check_ptxas.sh PTXAS FOLDER ARCHITECTURE...    PTX lies in FOLDER/sm_NN; that of sm_80 serves 86 and 89 too
 set -euo pipefail
-nvcc=$1 root=$2 architectures=$3
-shift 3
+ptxas=$1 folder=$2
+shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-compile() {  # ARCHITECTURE FILE: rows "registers threads stack spills shared kernel" in a file of its own
-  local architecture=$1 file=$2 out
-  out=$work/$architecture-$(basename "$file" .cu)
-  mkdir -p "$out"
-  if ! "$nvcc" -std=c++20 -O3 -arch="sm_$architecture" -Xptxas -v -cubin --keep --keep-dir "$out" -I "$root" "$file" \
-    -o "$out/code.cubin" >"$out/log" 2>&1; then
-    cat "$out/log" >&2
-    echo "cannot compile $file for sm_$architecture" >"$out/failed"
+assemble() {  # ARCHITECTURE FILE.ptx: rows "registers threads stack spills shared kernel"
+  local architecture=$1 ptx=$2 out
+  out=$work/$architecture-$(basename "$ptx" .ptx)
+  if ! "$ptxas" -v -O3 -arch="sm_$architecture" "$ptx" -o "$out.cubin" >"$out.log" 2>&1; then
+    cat "$out.log" >&2
     return
   fi
+  rm "$out.cubin"
   awk '
     FNR == NR {   # PTX: the launch bound of each entry
       if (match($0, /\.entry [A-Za-z0-9_$]+/)) entry = substr($0, RSTART + 7, RLENGTH - 7)
@@ -34,13 +32,16 @@ compile() {  # ARCHITECTURE FILE: rows "registers threads stack spills shared ke
       match($0, /Used [0-9]+/); registers = substr($0, RSTART + 5, RLENGTH - 5)
       shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH - 11) : 0
       print registers, (name in bound ? bound[name] : 1024), stack, spills, shared, name
-    }' "$out"/*.ptx "$out/log" >"$out/rows"
-  rm -f "$out"/*.ii "$out"/*.cubin "$out"/*.gpu "$out"/*.c "$out"/*.cpp
+    }' "$ptx" "$out.log" >"$out.rows"
 }
 
-for architecture in $architectures; do
-  for file in "$@"; do
-    compile "$architecture" "$file" &
+source_of() {  # ARCHITECTURE: the folder of its PTX
+  if [ -d "$folder/sm_$1" ]; then echo "$folder/sm_$1"; else echo "$folder/sm_80"; fi
+}
+
+for architecture; do
+  for ptx in "$(source_of "$architecture")"/*.ptx; do
+    assemble "$architecture" "$ptx" &
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
   done
 done
@@ -48,12 +49,13 @@ wait
 
 bad=0 kernels=0
 printf '%-6s %-20s %4s %7s %5s %6s %7s  %s\n' arch file regs threads stack spills shared kernel
-for architecture in $architectures; do
-  for file in "$@"; do
-    name=$(basename "$file" .cu)
+for architecture; do
+  for ptx in "$(source_of "$architecture")"/*.ptx; do
+    name=$(basename "$ptx" .ptx)
     out=$work/$architecture-$name
-    if [ -e "$out/failed" ]; then
-      cat "$out/failed"
+    grep -q '\.entry ' "$ptx" || continue
+    if [ ! -s "$out.rows" ]; then
+      echo "sm_$architecture $name: cannot be assembled"
       bad=1
       continue
     fi
@@ -65,10 +67,24 @@ for architecture in $architectures; do
         bad=1
       fi
       printf '%-6s %-20s %4d %7d %5d %6d %7d  %s%s\n' "sm_$architecture" "$name" "$registers" "$threads" "$stack" \
-        "$spills" "$shared" "$(c++filt "$kernel" | sed -E 's/\(anonymous namespace\):://g; s/lorikeet::cuda:://g; s/^void //; s/>\(.*/>/; s/^([^<(]*)\(.*/\1/')" "$mark"
-    done <"$out/rows"
+        "$spills" "$shared" "$kernel" "$mark"
+    done <"$out.rows"
   done
-done
+done >"$work/table"
+# Without namespaces, and without the parameters: the last bracket and its partner.
+c++filt <"$work/table" | sed -E 's/\(anonymous namespace\):://g; s/lorikeet::(cuda::)?//g; s/  void /  /' | awk '{
+    mark = sub(/  <-- refused$/, "") ? "  <-- refused" : ""
+    if (/\)$/) {
+      depth = 0
+      for (i = length($0); i > 0; --i) {
+        c = substr($0, i, 1)
+        if (c == ")") ++depth
+        if (c == "(" && --depth == 0) break
+      }
+      $0 = substr($0, 1, i - 1)
+    }
+    print $0 mark
+  }'
 echo "$kernels kernels"
 [ "$kernels" -gt 0 ] || bad=1
 exit "$bad"

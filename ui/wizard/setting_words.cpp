@@ -51,6 +51,7 @@ constexpr Word kLabels[] = {
     {"device", QT_TRANSLATE_NOOP("SettingWords", "Device")},
     {"threads", QT_TRANSLATE_NOOP("SettingWords", "Threads")},
     {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Memory limit")},
+    {"offload", QT_TRANSLATE_NOOP("SettingWords", "Offload")},
 };
 
 /// Shorter than the help of the settings table, for beside a field.
@@ -92,6 +93,7 @@ constexpr Word kHints[] = {
     {"device", QT_TRANSLATE_NOOP("SettingWords", "Automatic takes a GPU where there is one.")},
     {"threads", QT_TRANSLATE_NOOP("SettingWords", "Automatic takes all cores.")},
     {"memory-limit", QT_TRANSLATE_NOOP("SettingWords", "Most memory the run may take, such as 6GB.")},
+    {"offload", QT_TRANSLATE_NOOP("SettingWords", "Longer rows fit on the GPU, a little slower.")},
 };
 
 constexpr Word kUnits[] = {

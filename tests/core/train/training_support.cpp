@@ -42,15 +42,15 @@ Settings exact_settings() {
 }
 
 TrainingSetup::TrainingSetup(const std::string& model_folder, Settings settings, std::vector<TokenRow> train,
-                             std::vector<TokenRow> evaluation, DType compute)
+                             std::vector<TokenRow> evaluation, DType compute, std::int64_t recomputed_layers)
     : train_(std::move(train)), evaluation_(std::move(evaluation)) {
   const ModelSpec spec = read_model_spec(model_folder);
   backend_ = make_backend_for(settings);
   model_ = std::make_unique<BaseModel>(load_base_model(*backend_, model_folder, spec, settings, compute));
   adapter_ = std::make_unique<LoraAdapter>(LoraAdapter::create(*backend_, spec, settings));
   const DataShape shape = data_shape(train_, evaluation_, settings, resolved_max_length(settings, spec));
-  plan_ =
-      make_plan(spec, shape, settings, plan_device(*backend_, compute));
+  plan_ = make_plan(spec, shape, settings, plan_device(*backend_, compute));
+  if (recomputed_layers >= 0) plan_.recomputed_layers = recomputed_layers;
   Trainer::Parts parts;
   parts.model = model_.get();
   parts.adapter = adapter_.get();

@@ -19,8 +19,10 @@ std::vector<TokenRow> random_rows(std::int64_t count, std::int64_t longest, std:
 /// otherwise.
 class TrainingSetup {
  public:
+  /// `recomputed_layers` >= 0 overrides the plan.
   TrainingSetup(const std::string& model_folder, Settings settings, std::vector<TokenRow> train,
-                std::vector<TokenRow> evaluation = {}, DType compute = DType::f32);
+                std::vector<TokenRow> evaluation = {}, DType compute = DType::f32,
+                std::int64_t recomputed_layers = -1);
 
   Trainer& trainer() { return *trainer_; }
   LoraAdapter& adapter() { return *adapter_; }

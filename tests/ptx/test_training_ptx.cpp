@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs on the CUDA back end, interpreted: training against the processor, the number of launches, recordings,
+// order of streams, memory that runs out at any place.
+#include <QtTest>
+#include <cmath>
+
+#include "kernels/base/error.h"
+#include "tests/core/train/training_support.h"
+#include "tests/ptx/control.h"
+
+using namespace lorikeet;
+using namespace lorikeet::test;
+
+Q_DECLARE_METATYPE(lorikeet::DType)
+
+class TestTrainingPtx : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+  std::string model(std::int64_t layers) {
+    const std::string path = folder_.path().toStdString() + "/model-" + std::to_string(layers);
+    if (QFile::exists(QString::fromStdString(path))) return path;
+    TinyModel tiny;  // grouped keys, a tied head
+    tiny.hidden_size = 64;
+    tiny.intermediate_size = 96;
+    tiny.heads = 4;
+    tiny.kv_heads = 2;
+    tiny.head_dim = 16;
+    tiny.layers = layers;
+    write_tiny_folder(path, tiny);
+    return path;
+  }
+
+  static Settings settings(const char* device) {
+    Settings settings = exact_settings();
+    settings.device = device;
+    settings.quantization = "nf4";
+    settings.max_steps = 20;
+    settings.accumulation = 2;
+    settings.max_length = 32;
+    return settings;
+  }
+
+  /// Rows of the same length and number of labels: every micro-batch has the same shape.
+  static std::vector<TokenRow> even_rows() {
+    std::vector<TokenRow> rows = random_rows(16, 16, 3);
+    for (TokenRow& row : rows) {
+      row.ids.resize(16, 7);
+      row.targets.assign(16, -1);
+      row.trained_tokens = 0;
+      for (std::size_t t = 8; t + 1 < 16; ++t) {
+        row.targets[t] = row.ids[t + 1];
+        ++row.trained_tokens;
+      }
+    }
+    return rows;
+  }
+
+  struct Outcome {
+    std::vector<double> losses;
+    std::vector<float> parameters;
+    std::int64_t skipped = 0;
+    bool operator==(const Outcome&) const = default;
+  };
+  Outcome train(const Settings& settings, DType compute, std::int64_t recomputed, int steps,
+                const std::function<void(Backend&)>& before_step = {}) {
+    TrainingSetup setup(model(2), settings, random_rows(40, 32, 5), {}, compute, recomputed);
+    Outcome outcome;
+    for (int i = 0; i < steps; ++i) {
+      if (before_step) before_step(setup.backend());
+      if (!setup.trainer().begun()) setup.trainer().begin_step();
+      outcome.losses.push_back(setup.trainer().finish_step({}, i + 1 < steps).loss);
+    }
+    outcome.parameters = setup.parameters();
+    outcome.skipped = setup.trainer().skipped_steps();
+    return outcome;
+  }
+
+  static std::uint64_t launches() {
+    std::uint64_t count = 0;
+    for (const auto& total : ptx::traffic()) {
+      if (total.kind != ptx::LaunchKind::copy) count += total.launches;
+    }
+    return count;
+  }
+
+ private slots:
+  void losses_agree_with_the_processor_data() {
+    QTest::addColumn<DType>("compute");
+    QTest::addColumn<QString>("optimizer");
+    QTest::addColumn<int>("recomputed");
+    QTest::addColumn<bool>("offload");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("f32, kept") << DType::f32 << "adamw" << 0 << false << 1e-5;
+    QTest::newRow("f32, recomputed") << DType::f32 << "adamw-8bit" << 2 << false << 1e-5;
+    QTest::newRow("f32, offloaded") << DType::f32 << "adamw" << 2 << true << 1e-5;
+    QTest::newRow("f32, one kept, one offloaded") << DType::f32 << "adamw" << 1 << true << 1e-5;
+    QTest::newRow("bf16, recomputed") << DType::bf16 << "adamw-8bit" << 2 << false << 5e-3;
+    QTest::newRow("f16 with loss scaling") << DType::f16 << "adamw" << 2 << false << 5e-3;
+  }
+  void losses_agree_with_the_processor() {
+    QFETCH(DType, compute);
+    QFETCH(QString, optimizer);
+    QFETCH(int, recomputed);
+    QFETCH(bool, offload);
+    QFETCH(double, tolerance);
+    Settings there = settings("cuda"), here = settings("cpu");
+    there.optimizer = here.optimizer = optimizer.toStdString();
+    if (!make_backend({.device = "cuda"})->supports(compute)) QSKIP("this card does not compute in this type");
+    // The processor has no f16: f32 stands for it.
+    const Outcome expected = train(here, compute == DType::f16 ? DType::f32 : compute, 0, 20);
+    there.offload = offload;
+    const Outcome found = train(there, compute, recomputed, 20);
+    double worst = 0;
+    for (std::size_t i = 0; i < 20; ++i)
+      worst = std::max(worst, std::abs(found.losses[i] - expected.losses[i]) / expected.losses[i]);
+    qInfo("largest relative difference of 20 losses: %.2e (allowed %.0e); loss %.4f to %.4f", worst, tolerance,
+          found.losses.front(), found.losses.back());
+    QCOMPARE(found.skipped, std::int64_t{0});
+    QVERIFY2(worst <= tolerance, qPrintable(QString::number(worst)));
+    QVERIFY(found.losses.back() < found.losses.front());
+  }
+
+  void a_layer_takes_at_most_sixty_launches() {
+    Settings cuda = settings("cuda");
+    cuda.accumulation = 1;
+    const auto of_a_step = [&](std::int64_t layers, DType compute) {
+      TrainingSetup setup(model(layers), cuda, even_rows(), {}, compute, layers);
+      setup.trainer().step();
+      setup.trainer().step();
+      ptx::reset_traffic();
+      setup.trainer().step();
+      return launches();
+    };
+    const DType compute = ptx::architecture() >= 80 ? DType::bf16 : DType::f16;
+    const std::uint64_t two = of_a_step(2, compute), three = of_a_step(3, compute);
+    qInfo("launches of a step with one micro-batch: %d with 2 layers, %d with 3", int(two), int(three));
+    for (const auto& total : ptx::traffic()) qInfo("  %s: %d", total.name.c_str(), int(total.launches));
+    QVERIFY2(three - two <= 60, qPrintable(QString::number(three - two)));
+  }
+
+  void recordings_and_the_order_of_streams_change_no_bit() {
+    const DType compute = ptx::architecture() >= 80 ? DType::bf16 : DType::f16;
+    Settings cuda = settings("cuda");
+    cuda.optimizer = "adamw-8bit";
+    const Outcome recorded = train(cuda, compute, 1, 6);
+    QVERIFY(train(cuda, compute, 1, 6, [](Backend& backend) { backend.forget_repeats(); }) == recorded);
+    ptx::set_seed(77);
+    QVERIFY(train(cuda, compute, 1, 6) == recorded);
+    ptx::set_seed(1);
+    cuda.offload = true;
+    QVERIFY(train(cuda, compute, 1, 6) == recorded);
+  }
+
+  void after_three_steps_nothing_is_allocated() {
+    Settings cuda = settings("cuda");
+    TrainingSetup setup(model(2), cuda, even_rows(), {}, DType::f32, 1);
+    for (int i = 0; i < 3; ++i) setup.trainer().step();
+    const std::uint64_t before = ptx::allocations();
+    for (int i = 0; i < 3; ++i) setup.trainer().step();
+    QCOMPARE(ptx::allocations(), before);
+    QVERIFY(setup.trainer().arena_peak_bytes() <= setup.plan().memory.activations);
+  }
+
+  void memory_that_runs_out_anywhere_is_an_error_and_no_more() {
+    Settings cuda = settings("cuda");
+    cuda.offload = true;
+    cuda.accumulation = 1;
+    const auto rows = even_rows();
+    const auto run = [&] {
+      TrainingSetup setup(model(1), cuda, rows, {}, DType::f32, 1);
+      std::vector<double> losses;
+      for (int i = 0; i < 3; ++i) losses.push_back(setup.trainer().step().loss);
+      return losses;
+    };
+    const auto expected = run();
+    std::uint64_t n = 1;
+    for (;; ++n) {
+      ptx::fail_allocation(n);
+      try {
+        const auto losses = run();
+        ptx::fail_allocation(0);
+        QVERIFY(losses == expected);
+        break;  // fewer than n allocations
+      } catch (const Error& error) {
+        ptx::fail_allocation(0);
+        QVERIFY2(error.code() == ErrorCode::out_of_memory, error.what());
+      }
+      if (n % 16 == 0) QVERIFY(run() == expected);  // the same process goes on
+    }
+    qInfo("%d allocations, each refused once", int(n - 1));
+    QVERIFY(n > 20);
+    QCOMPARE(ptx::memory_used(), std::size_t{0});
+  }
+};
+
+QTEST_GUILESS_MAIN(TestTrainingPtx)
+#include "test_training_ptx.moc"
