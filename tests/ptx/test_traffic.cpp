@@ -22,7 +22,7 @@ namespace {
 constexpr double most = 1.3;
 // A layer of a small Llama with grouped keys.
 constexpr std::int64_t tokens = 96, hidden = 256, inner = 704, heads = 4, kv_heads = 2, head_dim = 64,
-                       vocabulary = 512;
+                       vocabulary = 512, context = 512;
 constexpr std::int64_t q = heads * head_dim, kv = kv_heads * head_dim;
 constexpr std::int64_t parameters = 40960;
 
@@ -60,6 +60,15 @@ struct Row {
   std::int64_t minimum;
   std::function<std::function<void()>(Operands&)> prepare;
 };
+
+AttentionShape attention_shape() {
+  AttentionShape shape;
+  shape.heads = heads;
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  shape.scale = 0.125f;
+  return shape;
+}
 
 /// Two packed sequences.
 PackedRows packed_rows(Operands& o) {
@@ -144,6 +153,38 @@ std::vector<Row> row_operations() {
   };
 }
 
+std::vector<Row> attention_operations() {
+  constexpr std::int64_t T = tokens;
+  return {
+      {"attention_forward", 2 * T * (2 * q + 2 * kv) + 4 * T * heads,
+       [](Operands& o) {
+         const TensorView qs = o.make({T, q}), ks = o.make({T, kv}), vs = o.make({T, kv}),
+                          out = o.make({T, q}), lse = o.make({T, heads}, DType::f32);
+         const PackedRows rows = packed_rows(o);
+         return [=, &o] { o.backend.attention_forward(qs, ks, vs, rows, attention_shape(), out, lse); };
+       }},
+      // Two launches: q, dout, out, k, v to dq and two numbers a row; q, dout, k, v to dk, dv.
+      {"attention_backward",
+       2 * T * (4 * q + 2 * kv) + 12 * T * heads + 2 * T * (2 * q + 4 * kv) + 8 * T * heads,
+       [](Operands& o) {
+         const TensorView dout = o.make({T, q}), qs = o.make({T, q}), ks = o.make({T, kv}),
+                          vs = o.make({T, kv}), out = o.make({T, q}), lse = o.make({T, heads}, DType::f32),
+                          dq = o.make({T, q}), dk = o.make({T, kv}), dv = o.make({T, kv});
+         const PackedRows rows = packed_rows(o);
+         o.backend.attention_forward(qs, ks, vs, rows, attention_shape(), out, lse);
+         return [=, &o] {
+           o.backend.attention_backward(dout, qs, ks, vs, out, lse, rows, attention_shape(), dq, dk, dv);
+         };
+       }},
+      {"attention_cached", 2 * context * 2 * kv + 4 * q,
+       [](Operands& o) {
+         const TensorView qs = o.make({1, q}), ks = o.make({context, kv}), vs = o.make({context, kv}),
+                          out = o.make({1, q}), at = o.counting(context - 1, 1);
+         return [=, &o] { o.backend.attention_cached(qs, ks, vs, at, context, attention_shape(), out); };
+       }},
+  };
+}
+
 }  // namespace
 
 class TestTraffic : public QObject {
@@ -151,7 +192,8 @@ class TestTraffic : public QObject {
  private slots:
   void no_operation_moves_much_more_than_it_must_data() {
     QTest::addColumn<Row>("row");
-    for (const auto& rows : {row_operations(), optimizer_operations(), linear_operations()}) {
+    for (const auto& rows :
+         {row_operations(), attention_operations(), optimizer_operations(), linear_operations()}) {
       for (const Row& row : rows) QTest::newRow(row.name) << row;
     }
   }
