@@ -69,8 +69,10 @@ class Cutter {
     }
     const std::string_view found = text_.substr(at_, end - at_);
     if (ends_with_line(found)) return skip_to(text_.find('\n', at_));
-    tokens_.push_back({found, line_, true});
-    at_ = end;
+    // ".reg.b32" is two words; an opcode with its modifiers stays one.
+    const std::size_t dot = found[0] == '.' ? found.find('.', 1) : found.npos;
+    tokens_.push_back({found.substr(0, dot), line_, true});
+    at_ = dot == found.npos ? end : at_ + dot;
   }
 
   std::string_view text_;
