@@ -130,12 +130,11 @@ void run_atomic(Warp& w, const Instruction& i, std::uint32_t mask) {
   const U bytes = i.width;
   resolve(w, i, mask, i.a, i.offset, bytes, Access::atomic, p);
   for_each_lane(mask, [&](U lane) {
-    before_read(w, i, lane, p, bytes, Access::atomic);
     L old = 0;
     std::memcpy(&old, p.data[lane], bytes);
     const L b = w.at<W>(i.b)[lane], c = i.c.bank == Bank::none ? 0 : w.at<W>(i.c)[lane];
     const L now = updated(i, old, b, c);
-    before_write(w, i, lane, p, bytes, reinterpret_cast<const std::byte*>(&now), Access::atomic);
+    before_update(w, i, lane, p, bytes, reinterpret_cast<const std::byte*>(&now));
     std::memcpy(p.data[lane], &now, bytes);
     if (i.d.bank != Bank::none) w.at<W>(i.d)[lane] = static_cast<W>(old);
   });

@@ -18,11 +18,13 @@ class GlobalAccesses {
  public:
   explicit GlobalAccesses(bool races) : races_(races) {}
 
-  /// `block` is its number in the grid. Each gives the sentence of a race, or nothing.
-  std::string read(std::uint32_t block, std::uint64_t address, std::uint32_t bytes);
-  std::string write(std::uint32_t block, std::uint64_t address, std::uint32_t bytes,
-                    const std::byte* new_value);
-  std::string update(std::uint32_t block, std::uint64_t address, std::uint32_t bytes);  ///< an atomic
+  /// `block` is its number in the grid; any number of bytes. Each gives false for a race, and complaint()
+  /// tells about it.
+  bool read(std::uint32_t block, std::uint64_t address, std::uint32_t bytes);
+  bool write(std::uint32_t block, std::uint64_t address, std::uint32_t bytes, const std::byte* new_value);
+  bool update(std::uint32_t block, std::uint64_t address, std::uint32_t bytes);  ///< an atomic
+
+  const std::string& complaint() const { return complaint_; }
 
   std::uint64_t sectors_read() const;
   std::uint64_t sectors_written() const;
@@ -43,7 +45,10 @@ class GlobalAccesses {
   /// The cells of an access: first and one beyond.
   std::pair<Cell*, Cell*> cells(Page& page, std::uint64_t address, std::uint32_t bytes);
 
+  bool race(const char* what, std::uint32_t other);  // false
+
   bool races_;
+  std::string complaint_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   struct Recent {
     std::uint64_t number = ~std::uint64_t{0};

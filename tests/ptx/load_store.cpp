@@ -19,11 +19,20 @@ void run_load(Warp& w, const Instruction& i, std::uint32_t mask) {
   Places p;
   const U bytes = sizeof(V) * i.count;
   resolve(w, i, mask, i.a, i.offset, bytes, Access::read, p);
-  for_each_lane(mask, [&](U l) { before_read(w, i, l, p, bytes); });
+  before_reads(w, i, mask, p, bytes);
   const Slot* to = w.list(i);
   const W keep = i.width == 2 ? static_cast<W>(0xffff) : static_cast<W>(~W{0});
   for (U n = 0; n < i.count; ++n) {
     W* d = w.at<W>(to[n]);
+    if (p.contiguous) {
+      const std::byte* from = p.data[0] + n * sizeof(V);
+      for (U l = 0; l < warp_size; ++l, from += bytes) {
+        V v;
+        std::memcpy(&v, from, sizeof(V));
+        d[l] = static_cast<W>(v) & keep;
+      }
+      continue;
+    }
     for_each_lane(mask, [&](U l) {
       V v;
       std::memcpy(&v, p.data[l] + n * sizeof(V), sizeof(V));
@@ -38,6 +47,20 @@ void run_store(Warp& w, const Instruction& i, std::uint32_t mask) {
   const U bytes = sizeof(V) * i.count;
   resolve(w, i, mask, i.a, i.offset, bytes, Access::write, p);
   const Slot* from = w.list(i);
+  if (p.contiguous) {
+    std::byte values[32 * warp_size];
+    for (U n = 0; n < i.count; ++n) {
+      const W* source = w.at<W>(from[n]);
+      std::byte* to = values + n * sizeof(V);
+      for (U l = 0; l < warp_size; ++l, to += bytes) {
+        const V v = static_cast<V>(source[l]);
+        std::memcpy(to, &v, sizeof(V));
+      }
+    }
+    before_contiguous_write(w, i, p, bytes, values);
+    std::memcpy(p.data[0], values, std::size_t{bytes} * warp_size);
+    return;
+  }
   for_each_lane(mask, [&](U l) {
     std::byte value[32];
     for (U n = 0; n < i.count; ++n) {

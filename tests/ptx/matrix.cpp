@@ -123,7 +123,7 @@ void run_ldmatrix(Warp& w, const Instruction& i, std::uint32_t mask) {
   Places p;
   const U addressing = matrices == 4 ? all_lanes : (1u << (8 * matrices)) - 1;
   resolve(w, i, addressing, i.a, i.offset, 16, Access::read, p);
-  for_each_lane(addressing, [&](U lane) { before_read(w, i, lane, p, 16); });
+  before_reads(w, i, addressing, p, 16);
   for (U m = 0; m < matrices; ++m) {
     std::uint16_t matrix[8][8];
     for (U r = 0; r < 8; ++r) std::memcpy(matrix[r], p.data[8 * m + r], 16);

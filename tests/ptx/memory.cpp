@@ -127,6 +127,42 @@ std::uint32_t first_unwritten(const std::uint8_t* written, std::uint32_t bytes) 
   return n;
 }
 
+[[noreturn]] void unwritten(const Places& p, std::uint32_t lane, std::uint32_t byte) {
+  const char* what = p.written[lane][byte] == 2 ? "reads what a cp.async has not been waited for, "
+                                                : "reads a byte that was never written, ";
+  const char* where = p.space[lane] == Space::shared  ? "shared"
+                      : p.space[lane] == Space::local ? "local"
+                                                      : "global";
+  throw Fault{lane, std::string(what) + where + " address " + hexadecimal(p.address[lane] + byte)};
+}
+
+/// The usual case in one go: all lanes in the range the instruction accessed last.
+bool place_known(Warp& w, const Instruction& i, std::uint32_t mask, std::uint32_t bytes, Places& p) {
+  Launch& launch = w.block.launch;
+  const Launch::KnownRange& known = launch.ranges[static_cast<std::size_t>(&i - launch.program.code.data())];
+  const std::uint64_t any = p.address[static_cast<std::size_t>(std::countr_zero(mask))];
+  std::uint64_t lowest = any, highest = any, all = any, apart = 0;
+  for (std::uint32_t l = 0; l < warp_size; ++l) {
+    const std::uint64_t a = (mask >> l & 1) != 0 ? p.address[l] : any;
+    lowest = a < lowest ? a : lowest;
+    highest = a > highest ? a : highest;
+    all |= a;
+    apart |= a ^ (any + std::uint64_t{l} * bytes);
+  }
+  if ((all & (bytes - 1)) != 0 || lowest < known.begin || highest >= known.end ||
+      known.end - highest < bytes) {
+    return false;
+  }
+  const auto written = reinterpret_cast<std::uint64_t>(launch.memory.written(any)) - any;
+  for (std::uint32_t l = 0; l < warp_size; ++l) {
+    p.data[l] = reinterpret_cast<std::byte*>(p.address[l]);
+    p.written[l] = known.device ? reinterpret_cast<std::uint8_t*>(written + p.address[l]) : nullptr;
+    p.space[l] = Space::global;
+  }
+  p.contiguous = mask == all_lanes && apart == 0;
+  return true;
+}
+
 }  // namespace
 
 void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::int64_t offset,
@@ -138,6 +174,7 @@ void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::
     const std::uint64_t* a = w.at<std::uint64_t>(base);
     for (std::uint32_t l = 0; l < warp_size; ++l) p.address[l] = a[l] + static_cast<std::uint64_t>(offset);
   }
+  if ((i.space == Space::global || i.space == Space::constant) && place_known(w, i, mask, bytes, p)) return;
   for_each_lane(mask, [&](std::uint32_t lane) {
     Space space = i.space == Space::constant ? Space::global : i.space;
     if (space == Space::param) {
@@ -163,43 +200,88 @@ void resolve_global(Warp& w, const Instruction& i, std::uint32_t lane, std::uint
   place_global(w, i, lane, bytes, access, p);
 }
 
-void before_read(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
-                 Access access) {
+void before_read(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes) {
   if (p.written[lane] != nullptr) {
     const std::uint32_t first = first_unwritten(p.written[lane], bytes);
-    if (first != bytes) {
-      const char* what = p.written[lane][first] == 2 ? "reads what a cp.async has not been waited for, "
-                                                     : "reads a byte that was never written, ";
-      const char* where = p.space[lane] == Space::shared  ? "shared"
-                          : p.space[lane] == Space::local ? "local"
-                                                          : "global";
-      throw Fault{lane, std::string(what) + where + " address " + hexadecimal(p.address[lane] + first)};
+    if (first != bytes) unwritten(p, lane, first);
+  }
+  if (p.space[lane] == Space::shared && w.block.races != nullptr) {
+    SharedRaces& races = *w.block.races;
+    if (!races.read({w.index, lane, &i}, p.address[lane], bytes)) throw Fault{lane, races.complaint()};
+  } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
+    GlobalAccesses& accesses = *w.block.launch.accesses;
+    if (!accesses.read(static_cast<std::uint32_t>(w.block.number), p.address[lane], bytes)) {
+      throw Fault{lane, accesses.complaint()};
     }
   }
-  if (access == Access::atomic) return;
-  std::string race;
-  if (p.space[lane] == Space::shared && w.block.races != nullptr) {
-    race = w.block.races->read({w.index, lane, &i}, p.address[lane], bytes);
-  } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
-    race = w.block.launch.accesses->read(static_cast<std::uint32_t>(w.block.number), p.address[lane], bytes);
+}
+
+void before_reads(Warp& w, const Instruction& i, std::uint32_t mask, const Places& p, std::uint32_t bytes) {
+  if (!p.contiguous) {
+    for_each_lane(mask, [&](std::uint32_t lane) { before_read(w, i, lane, p, bytes); });
+    return;
   }
-  if (!race.empty()) throw Fault{lane, race};
+  const std::uint32_t total = bytes * warp_size;
+  if (p.written[0] != nullptr) {
+    const void* zero = std::memchr(p.written[0], 0, total);
+    if (zero != nullptr) {
+      const auto at = static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(zero) - p.written[0]);
+      unwritten(p, at / bytes, at % bytes);
+    }
+  }
+  if (GlobalAccesses* accesses = w.block.launch.accesses.get()) {
+    if (!accesses->read(static_cast<std::uint32_t>(w.block.number), p.address[0], total)) {
+      for_each_lane(mask,
+                    [&](std::uint32_t lane) { before_read(w, i, lane, p, bytes); });  // which lane it was
+    }
+  }
 }
 
 void before_write(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
-                  const std::byte* value, Access access) {
+                  const std::byte* value) {
   if (p.written[lane] != nullptr) std::memset(p.written[lane], 1, bytes);
-  std::string race;
-  const bool atomic = access == Access::atomic;
   if (p.space[lane] == Space::shared && w.block.races != nullptr) {
-    race = w.block.races->write({w.index, lane, &i}, p.address[lane], bytes, p.data[lane], value, atomic);
+    SharedRaces& races = *w.block.races;
+    if (!races.write({w.index, lane, &i}, p.address[lane], bytes, p.data[lane], value, false)) {
+      throw Fault{lane, races.complaint()};
+    }
   } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
     GlobalAccesses& accesses = *w.block.launch.accesses;
-    const auto number = static_cast<std::uint32_t>(w.block.number);
-    race = atomic ? accesses.update(number, p.address[lane], bytes)
-                  : accesses.write(number, p.address[lane], bytes, value);
+    if (!accesses.write(static_cast<std::uint32_t>(w.block.number), p.address[lane], bytes, value)) {
+      throw Fault{lane, accesses.complaint()};
+    }
   }
-  if (!race.empty()) throw Fault{lane, race};
+}
+
+void before_contiguous_write(Warp& w, const Instruction& i, const Places& p, std::uint32_t bytes,
+                             const std::byte* values) {
+  const std::uint32_t total = bytes * warp_size;
+  if (p.written[0] != nullptr) std::memset(p.written[0], 1, total);
+  GlobalAccesses* accesses = w.block.launch.accesses.get();
+  if (accesses != nullptr &&
+      !accesses->write(static_cast<std::uint32_t>(w.block.number), p.address[0], total, values)) {
+    for_each_lane(all_lanes,
+                  [&](std::uint32_t lane) { before_write(w, i, lane, p, bytes, values + lane * bytes); });
+  }
+}
+
+void before_update(Warp& w, const Instruction& i, std::uint32_t lane, const Places& p, std::uint32_t bytes,
+                   const std::byte* value) {
+  if (p.written[lane] != nullptr) {
+    const std::uint32_t first = first_unwritten(p.written[lane], bytes);
+    if (first != bytes) unwritten(p, lane, first);
+  }
+  if (p.space[lane] == Space::shared && w.block.races != nullptr) {
+    SharedRaces& races = *w.block.races;
+    if (!races.write({w.index, lane, &i}, p.address[lane], bytes, p.data[lane], value, true)) {
+      throw Fault{lane, races.complaint()};
+    }
+  } else if (p.space[lane] == Space::global && w.block.launch.accesses != nullptr) {
+    GlobalAccesses& accesses = *w.block.launch.accesses;
+    if (!accesses.update(static_cast<std::uint32_t>(w.block.number), p.address[lane], bytes)) {
+      throw Fault{lane, accesses.complaint()};
+    }
+  }
 }
 
 }  // namespace lorikeet::ptx

@@ -141,22 +141,22 @@ void SharedRaces::split(std::size_t word) {
   split_[word] = 1;
 }
 
-std::string SharedRaces::race(const Cell& cell, bool with_read) const {
+bool SharedRaces::race(const Cell& cell, bool with_read) {
   const Instruction* at = with_read ? cell.read_at : cell.written_at;
   const auto other = [&]() -> std::string {
     if (!with_read) return "thread " + std::to_string(cell.writer);
     if (cell.read_warp == several) return "threads of several warps";
     return "thread " + std::to_string(cell.read_warp * 32 + std::countr_zero(cell.readers));
   }();
-  std::string text = "race in shared memory: " + other + (with_read ? " read" : " wrote") +
-                     " the same bytes with no barrier between";
+  complaint_ = "race in shared memory: " + other + (with_read ? " read" : " wrote") +
+               " the same bytes with no barrier between";
   if (at != nullptr) {
-    text += " (PTX line " + std::to_string(at->statement->line) + ", \"" + at->statement->text + "\")";
+    complaint_ += " (PTX line " + std::to_string(at->statement->line) + ", \"" + at->statement->text + "\")";
   }
-  return text;
+  return false;
 }
 
-std::string SharedRaces::read(const Who& who, std::uint64_t address, std::uint32_t bytes) {
+bool SharedRaces::read(const Who& who, std::uint64_t address, std::uint32_t bytes) {
   for (std::uint64_t at = address; at < address + bytes;) {
     const std::size_t word = at / 4;
     if (split_[word] == 0 && bytes >= 4) {
@@ -168,11 +168,11 @@ std::string SharedRaces::read(const Who& who, std::uint64_t address, std::uint32
     if (!read_cell(who, bytes_[at])) return race(bytes_[at], false);
     ++at;
   }
-  return {};
+  return true;
 }
 
-std::string SharedRaces::write(const Who& who, std::uint64_t address, std::uint32_t bytes,
-                               const std::byte* old_value, const std::byte* new_value, bool atomic) {
+bool SharedRaces::write(const Who& who, std::uint64_t address, std::uint32_t bytes,
+                        const std::byte* old_value, const std::byte* new_value, bool atomic) {
   for (std::uint64_t at = address; at < address + bytes;) {
     const std::size_t word = at / 4, done = at - address;
     if (split_[word] == 0 && bytes >= 4) {
@@ -186,7 +186,7 @@ std::string SharedRaces::write(const Who& who, std::uint64_t address, std::uint3
       return race(bytes_[at], with_read_);
     ++at;
   }
-  return {};
+  return true;
 }
 
 }  // namespace lorikeet::ptx

@@ -29,10 +29,11 @@ class SharedRaces {
   void barrier(std::uint32_t arrived, std::uint32_t waiting);
   void warp_sync(std::uint32_t warp, std::uint32_t mask, std::uint32_t live);
 
-  /// Each gives the sentence of a race, or nothing.
-  std::string read(const Who& who, std::uint64_t address, std::uint32_t bytes);
-  std::string write(const Who& who, std::uint64_t address, std::uint32_t bytes, const std::byte* old_value,
-                    const std::byte* new_value, bool atomic);
+  /// Each gives false for a race, and complaint() tells about it.
+  bool read(const Who& who, std::uint64_t address, std::uint32_t bytes);
+  bool write(const Who& who, std::uint64_t address, std::uint32_t bytes, const std::byte* old_value,
+             const std::byte* new_value, bool atomic);
+  const std::string& complaint() const { return complaint_; }
 
  private:
   struct Cell {
@@ -52,7 +53,7 @@ class SharedRaces {
   bool read_cell(const Who& who, Cell& cell);
   bool write_cell(const Who& who, Cell& cell, bool same_value, bool atomic);
   void split(std::size_t word);
-  std::string race(const Cell& cell, bool with_read) const;
+  bool race(const Cell& cell, bool with_read);  // false
 
   std::vector<Cell> words_, bytes_;
   std::vector<std::uint8_t> split_;
@@ -61,6 +62,7 @@ class SharedRaces {
   std::array<Row, 32> known_{};
   std::array<std::unique_ptr<std::array<Row, 32>>, 32> lanes_known_;  // only between partial synchronisations
   bool with_read_ = false;
+  std::string complaint_;
 };
 
 }  // namespace lorikeet::ptx
