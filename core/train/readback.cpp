@@ -8,7 +8,7 @@ namespace lorikeet {
 
 void Readback::wait(const std::function<void()>& between) {
   using namespace std::chrono_literals;
-  constexpr auto nap = 500us;
+  constexpr auto nap = 200us;
   constexpr auto look_every = 20ms;
   auto next_look = std::chrono::steady_clock::now();
   while (!backend_.arrived(*buffer_)) {
