@@ -5,6 +5,8 @@
 // Accumulator: f32, one order for every shape; one rounding to the compute type.
 // Bytes: left once (the blocks of a row read the same part of it), right once, out and copies once: 2TK + small.
 // Source: LoRA (Hu et al. 2021) bracketed through the rank; tiles as in gemm_tensor.cu.
+#include <algorithm>
+
 #include "kernels/checks.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/launch.cuh"

@@ -70,6 +70,11 @@ const std::vector<Case>& cases() {
       all.push_back({compute, WeightFormat::nf4, 64, 320, 1536, {16}, false, Write::accumulate});
       all.push_back({compute, WeightFormat::nf4, 520, 192, 576, {64}, false, Write::overwrite});
     }
+    for (const WeightFormat format : {WeightFormat::nf4, WeightFormat::bf16, WeightFormat::f16}) {
+      all.push_back({DType::f16, format, 3, 33, 70, {5}, false, Write::overwrite});
+      all.push_back({DType::f16, format, 70, 129, 192, {33}, true, Write::accumulate});
+      all.push_back({DType::f16, format, 130, 64, 64, {}, false, Write::overwrite});
+    }
     return all;
   }();
   return list;
@@ -82,10 +87,11 @@ void add_rows() {
   }
 }
 
-/// A tolerance that also allows for x A^T, scale B and their like having been rounded to bf16.
+/// A tolerance that also allows for x A^T, scale B and their like having been rounded to 16 bits.
 Tolerance allowed(const Case& c, std::int64_t terms) {
   Tolerance tolerance = tolerance_for(c.compute, terms);
   if (c.compute == DType::bf16) tolerance.scaled += 0x1p-9;
+  if (c.compute == DType::f16) tolerance = {1e-5, 0x1p-10, 0x1p-10};
   return tolerance;
 }
 
@@ -105,6 +111,7 @@ class TestLinear : public QObject {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
     const auto backend = test_backend(2);
+    if (!backend->supports(c.compute)) QSKIP("this compute type is not there");
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3, c.bias);
     const Values x = rounded(random_values(c.rows * c.in, 5), c.compute);
     const Values before = rounded(random_values(c.rows * c.out, 6), c.compute);
@@ -139,6 +146,7 @@ class TestLinear : public QObject {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
     const auto backend = test_backend(2);
+    if (!backend->supports(c.compute)) QSKIP("this compute type is not there");
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3);
     const Values x = rounded(random_values(c.rows * c.in, 5), c.compute);
     const Values dy = rounded(random_values(c.rows * c.out, 7), c.compute);
@@ -243,7 +251,8 @@ class TestLinear : public QObject {
 
   void without_dx_the_gradients_of_the_branch_are_the_same() {
     const auto backend = test_backend(2);
-    const Case c{DType::bf16, WeightFormat::nf4, 70, 96, 128, {8}, false, Write::overwrite};
+    const DType compute = backend->supports(DType::bf16) ? DType::bf16 : DType::f16;
+    const Case c{compute, WeightFormat::nf4, 70, 96, 128, {8}, false, Write::overwrite};
     const Weight weight = random_weight(*backend, c.format, c.out, c.in, 3);
     const Tensor x = make_tensor(*backend, {c.rows, c.in}, c.compute, random_values(c.rows * c.in, 5));
     const Tensor dy = make_tensor(*backend, {c.rows, c.out}, c.compute, random_values(c.rows * c.out, 6));
@@ -271,6 +280,7 @@ class TestLinear : public QObject {
   void results_do_not_depend_on_the_team() {
     QFETCH(int, index);
     const Case& c = cases()[static_cast<std::size_t>(index)];
+    if (!test_backend(1)->supports(c.compute)) QSKIP("this compute type is not there");
     const auto work = [&c](Backend& backend) {
       const Weight weight = random_weight(backend, c.format, c.out, c.in, 3, c.bias);
       const Tensor x = make_tensor(backend, {c.rows, c.in}, c.compute, random_values(c.rows * c.in, 5));
