@@ -128,6 +128,9 @@ const std::vector<Case>& cases() {
       {"odd widths", WeightFormat::nf4, 21, 35, {17, 9}, {{3}, {2}}, true},
       {"many adapters", WeightFormat::nf4, 18, 64, {32}, {std::vector<std::int64_t>(26, 2)}},
       {"a wide rank", WeightFormat::f32, 70, 64, {48, 16}, {{70}, {130}}},
+      // More rows than the kernels for few rows take.
+      {"q, k and v of many rows", WeightFormat::nf4, 270, 64, {40, 16, 16}, {{7}, {7}, {7}}, true},
+      {"down of many rows", WeightFormat::nf4, 263, 128, {24}, {{33, 3}}, false, Case::y_itself},
       {"one row", WeightFormat::nf4, 1, 64, {32, 16}, {{4}, {4}}},
   };
   return list;
