@@ -121,16 +121,18 @@ const std::vector<Case>& cases() {
       {"q, k and v with bias", WeightFormat::nf4, 70, 96, {48, 16, 16}, {{1}, {3}, {7}}, true},
       {"gate and up", WeightFormat::nf4_single, 65, 64, {72, 72}, {{33}, {33}}},
       {"o", WeightFormat::bf16, 33, 64, {70}, {{5}}, false, Case::own},
-      {"down", WeightFormat::nf4, 20, 100, {64}, {{4, 9}}, true, Case::y_itself},
+      {"down", WeightFormat::fp4, 20, 100, {64}, {{4, 9}}, true, Case::y_itself},
       {"without branches", WeightFormat::f16, 19, 72, {24, 40}, {{}, {}}},
       {"bias without branches", WeightFormat::f32, 18, 64, {24, 40}, {{}, {}}, true},
-      {"a branch for one of two", WeightFormat::nf4, 17, 64, {40, 24}, {{}, {8}}},
+      {"a branch for one of two", WeightFormat::int8, 17, 64, {40, 24}, {{}, {8}}},
       {"odd widths", WeightFormat::nf4, 21, 35, {17, 9}, {{3}, {2}}, true},
       {"many adapters", WeightFormat::nf4, 18, 64, {32}, {std::vector<std::int64_t>(26, 2)}},
       {"a wide rank", WeightFormat::f32, 70, 64, {48, 16}, {{70}, {130}}},
       // More rows than the kernels for few rows take.
       {"q, k and v of many rows", WeightFormat::nf4, 270, 64, {40, 16, 16}, {{7}, {7}, {7}}, true},
       {"down of many rows", WeightFormat::nf4, 263, 128, {24}, {{33, 3}}, false, Case::y_itself},
+      {"FP4 of many rows", WeightFormat::fp4_single, 260, 100, {24}, {{4}}},
+      {"int8 of many rows", WeightFormat::int8, 260, 35, {17}, {{3}}},
       {"one row", WeightFormat::nf4, 1, 64, {32, 16}, {{4}, {4}}},
   };
   return list;
