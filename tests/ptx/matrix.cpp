@@ -5,7 +5,7 @@
 //   B (K x 8, col): register r holds rows 2t + 8 r and the next, column g;
 //   C and D (16 x 8): f32 element e is row g + 8 (e / 2), column 2t + e % 2; f16 pairs share a register.
 // tf32 (m16n8k8): A register r is row g + 8 (r % 2), column t + 4 (r / 2); B register r is row t + 4 r,
-// column g. s8 (m16n8k32): as 16-bit ones, four elements a register: column 4t + 16 (r / 2), row 4t + 16 r.
+// column g.
 #include <cstring>
 
 #include "tests/ptx/arith.h"
@@ -32,11 +32,17 @@ float element(U word, U half, Element kind) {
   return kind == Element::f16 ? to_float(f16{bits}) : to_float(bf16{bits});
 }
 
+/// Four rows at a time, so that their sums do not wait for each other.
 [[gnu::always_inline]] inline void multiply(Operands& m, U k) {
-  for (U r = 0; r < rows; ++r) {
+  typedef float Row [[gnu::vector_size(sizeof(float) * columns)]];
+  for (U r = 0; r < rows; r += 4) {
+    Row sum[4], b;
+    std::memcpy(sum, m.c[r], sizeof sum);
     for (U j = 0; j < k; ++j) {
-      for (U n = 0; n < columns; ++n) m.c[r][n] += m.a[r][j] * m.b[j][n];
+      std::memcpy(&b, m.b[j], sizeof b);
+      for (U q = 0; q < 4; ++q) sum[q] += m.a[r + q][j] * b;
     }
+    std::memcpy(m.c[r], sum, sizeof sum);
   }
 }
 LORIKEET_PTX_CLONES void multiply_8(Operands& m) {

@@ -262,6 +262,31 @@ ld.shared.u32 %d, [%r8+4]; ld.shared.u32 %f, [%r8+12];)");
     }
   }
 
+  // tf32: a0 (g, t), a1 (g+8, t), a2 (g, t+4), a3 (g+8, t+4); b0 (t, g), b1 (t+4, g).
+  void mma_of_tf32_takes_each_element_from_its_place() {
+    for (int reg = 0; reg < 4; ++reg) {
+      std::string body =
+          "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r6, 0; mov.u32 %r7, 0;\n"
+          "mov.u32 %r8, 0; mov.u32 %r9, 0; setp.eq.u32 %p, %t, 13;\n@%p mov.u32 %r" +
+          std::to_string(reg) + ", 0x3f800000;\n" +
+          "and.b32 %x, %t, 3; shr.u32 %y, %t, 2; shl.b32 %y, %y, 4; add.u32 %x, %x, %y;\n"
+          "cvt.rn.f32.u32 %r4, %x; add.f32 %r5, %r4, 0f40800000;\n"
+          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r6, %r7, %r8, %r9}, {%r0, %r1, %r2, %r3}, "
+          "{%r4, %r5}, {%r6, %r7, %r8, %r9};\n";
+      body += reg % 2 == 0 ? "mov.u32 %d, %r6; mov.u32 %f, %r7;" : "mov.u32 %d, %r8; mov.u32 %f, %r9;";
+      const Outcome o = warp_of(body).run();
+      QCOMPARE(o.complaint, std::string());
+      const u32 column = 13 % 4 + (reg >= 2 ? 4 : 0);
+      for (u32 lane = 0; lane < 32; ++lane) {
+        for (u32 n = 0; n < 2; ++n) {
+          const float expected =
+              lane / 4 == 13 / 4 ? static_cast<float>(column + 16 * (2 * (lane % 4) + n)) : 0.0f;
+          QCOMPARE(o.words[2 * lane + n], bits_of(expected));
+        }
+      }
+    }
+  }
+
   void barriers_of_the_block_order_warps() {
     Snippet s;
     s.block = {96, 1, 1};
