@@ -163,6 +163,25 @@ bool place_known(Warp& w, const Instruction& i, std::uint32_t mask, std::uint32_
   return true;
 }
 
+bool place_all_shared(Warp& w, std::uint32_t mask, std::uint32_t bytes, Places& p) {
+  std::vector<std::byte>& shared = w.block.shared;
+  const std::uint64_t any = p.address[static_cast<std::size_t>(std::countr_zero(mask))];
+  std::uint64_t highest = 0, all = 0;
+  for (std::uint32_t l = 0; l < warp_size; ++l) {
+    const std::uint64_t a = (mask >> l & 1) != 0 ? p.address[l] : any;
+    highest = a > highest ? a : highest;
+    all |= a;
+    p.address[l] = a;
+  }
+  if ((all & (bytes - 1)) != 0 || shared.size() < bytes || highest > shared.size() - bytes) return false;
+  for (std::uint32_t l = 0; l < warp_size; ++l) {
+    p.data[l] = shared.data() + p.address[l];
+    p.written[l] = w.block.shared_written.data() + p.address[l];
+    p.space[l] = Space::shared;
+  }
+  return true;
+}
+
 }  // namespace
 
 void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::int64_t offset,
@@ -175,6 +194,12 @@ void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::
     for (std::uint32_t l = 0; l < warp_size; ++l) p.address[l] = a[l] + static_cast<std::uint64_t>(offset);
   }
   if ((i.space == Space::global || i.space == Space::constant) && place_known(w, i, mask, bytes, p)) return;
+  if (i.space == Space::shared) {
+    if (i.address_32) {
+      for (std::uint64_t& a : p.address) a &= 0xffffffffu;
+    }
+    if (place_all_shared(w, mask, bytes, p)) return;
+  }
   for_each_lane(mask, [&](std::uint32_t lane) {
     Space space = i.space == Space::constant ? Space::global : i.space;
     if (space == Space::param) {
@@ -182,8 +207,6 @@ void resolve(Warp& w, const Instruction& i, std::uint32_t mask, Slot base, std::
       if (i.mode == by_address) space = space_of(p.address[lane]);
     } else if (space == Space::generic) {
       space = space_of(p.address[lane]);
-    } else if (space == Space::shared) {
-      p.address[lane] &= i.address_32 ? 0xffffffffu : ~std::uint64_t{0};
     }
     p.space[lane] = space;
     // Before the bounds: a misaligned vector is the clearer complaint.

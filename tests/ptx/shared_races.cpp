@@ -105,6 +105,12 @@ void SharedRaces::add_reader(const Who& who, Cell& cell) {
 }
 
 bool SharedRaces::read_cell(const Who& who, Cell& cell) {
+  const bool after_write = cell.write_clock <= known_[who.warp][cell.writer / 32u];
+  if (after_write && cell.read_clock == clock_[who.warp] && cell.read_warp == who.warp && cell.readers != 0) {
+    cell.readers |= 1u << who.lane;  // the usual case: another lane of the warp that read last
+    cell.read_at = who.instruction;
+    return true;
+  }
   if (cell.write_clock != 0 && !ordered(who, cell.writer / 32u, cell.writer % 32u, cell.write_clock))
     return false;
   add_reader(who, cell);
