@@ -131,6 +131,9 @@ const std::vector<Case>& cases() {
       // More rows than the kernels for few rows take.
       {"q, k and v of many rows", WeightFormat::nf4, 270, 64, {40, 16, 16}, {{7}, {7}, {7}}, true},
       {"down of many rows", WeightFormat::nf4, 263, 128, {24}, {{33, 3}}, false, Case::y_itself},
+      // Enough for the large tiles of a small card.
+      {"wide ranks of many rows", WeightFormat::bf16, 400, 64, {32, 24}, {{64}, {64}}},
+      {"large tiles", WeightFormat::int8, 390, 136, {136}, {{8}}, true},
       {"FP4 of many rows", WeightFormat::fp4_single, 260, 100, {24}, {{4}}},
       {"int8 of many rows", WeightFormat::int8, 260, 35, {17}, {{3}}},
       {"one row", WeightFormat::nf4, 1, 64, {32, 16}, {{4}, {4}}},
