@@ -284,20 +284,7 @@ void Run::report_step(const StepReport& report, double seconds) {
                   memory,
                   elapsed_before_ + seconds_since(started_)};
   warn(report);
-  // JSON has no infinity: a skipped step's loss and norm are written as null.
-  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
-  const Json line = {{"type", "step"},
-                     {"step", event.step},
-                     {"epoch", event.epoch},
-                     {"loss", finite(event.loss)},
-                     {"learning_rate", event.learning_rate},
-                     {"grad_norm", finite(event.grad_norm)},
-                     {"tokens", event.tokens},
-                     {"trained_tokens", event.trained_tokens},
-                     {"tokens_per_second", event.tokens_per_second},
-                     {"memory_bytes", event.memory_bytes},
-                     {"elapsed_seconds", event.elapsed_seconds}};
-  append(line);
+  append(event_line(event));
   show(&event);
 }
 
@@ -335,12 +322,7 @@ void Run::evaluate() {
     say_state(RunState::evaluating);
     const Evaluation result = trainer_->evaluate(between());
     const EvalEvent event{step, result.loss, result.perplexity, result.accuracy, result.tokens};
-    append({{"type", "eval"},
-            {"step", step},
-            {"loss", event.loss},
-            {"perplexity", event.perplexity},
-            {"accuracy", event.accuracy},
-            {"tokens", event.tokens}});
+    append(event_line(event));
     if (event.loss < best_loss_) {
       best_loss_ = event.loss;
       best_step_ = step;

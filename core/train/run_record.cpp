@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/run_record.h"
 
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.h"
 
@@ -42,6 +44,30 @@ bool same_machine(std::vector<std::pair<std::string, std::string>> a,
   for (auto* list : {&a, &b})
     std::erase_if(*list, [](const auto& entry) { return entry.first == why_no_gpu; });
   return a == b;
+}
+
+Json event_line(const StepEvent& event) {
+  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  return {{"type", "step"},
+          {"step", event.step},
+          {"epoch", event.epoch},
+          {"loss", finite(event.loss)},
+          {"learning_rate", event.learning_rate},
+          {"grad_norm", finite(event.grad_norm)},
+          {"tokens", event.tokens},
+          {"trained_tokens", event.trained_tokens},
+          {"tokens_per_second", event.tokens_per_second},
+          {"memory_bytes", event.memory_bytes},
+          {"elapsed_seconds", event.elapsed_seconds}};
+}
+
+Json event_line(const EvalEvent& event) {
+  return {{"type", "eval"},
+          {"step", event.step},
+          {"loss", event.loss},
+          {"perplexity", event.perplexity},
+          {"accuracy", event.accuracy},
+          {"tokens", event.tokens}};
 }
 
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,

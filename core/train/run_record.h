@@ -30,6 +30,10 @@ std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceIn
 bool same_machine(std::vector<std::pair<std::string, std::string>> a,
                   std::vector<std::pair<std::string, std::string>> b);
 
+/// Lines of events.jsonl (design.md §10). JSON has no infinity: a skipped step's loss and norm are null.
+Json event_line(const StepEvent& event);
+Json event_line(const EvalEvent& event);
+
 /// lorikeet.json of an adapter this run writes (design.md §10).
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,
                         double rope_linear_factor);

@@ -80,8 +80,13 @@ __global__ void __launch_bounds__(256)
   outcome[outcome_skipped] = skip ? 1 : 0;
   outcome[outcome_skipped_steps] = skipped;
   outcome[outcome_clip_factor] = clip;
-  numbers->skip = skip;
-  if (skip) return;
+  if (skip) {
+    // All of it: the update reads the numbers before it knows.
+    AdamNumbers nothing{};
+    nothing.skip = true;
+    *numbers = nothing;
+    return;
+  }
   rule.gradient_scale = static_cast<float>(static_cast<double>(rule.gradient_scale) * clip);
   const double t = static_cast<double>(rule.step - static_cast<std::int64_t>(skipped));
   *numbers = numbers_of(rule, 1.0 - pow(static_cast<double>(rule.beta1), t),

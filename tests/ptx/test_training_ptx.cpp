@@ -4,6 +4,7 @@
 #include <QtTest>
 #include <cmath>
 
+#include "core/model/compute_choice.h"
 #include "kernels/base/error.h"
 #include "tests/core/train/training_support.h"
 #include "tests/ptx/control.h"
@@ -120,6 +121,46 @@ class TestTrainingPtx : public QObject {
     QCOMPARE(found.skipped, std::int64_t{0});
     QVERIFY2(worst <= tolerance, qPrintable(QString::number(worst)));
     QVERIFY(found.losses.back() < found.losses.front());
+  }
+
+  void automatic_takes_the_number_type_the_card_is_made_for() {
+    const auto backend = make_backend_for(settings("cuda"));
+    Settings automatic;
+    QCOMPARE(resolved_compute(automatic, *backend), ptx::architecture() >= 80 ? DType::bf16 : DType::f16);
+    automatic.compute = "f16";
+    QCOMPARE(resolved_compute(automatic, *backend), DType::f16);
+    automatic.compute = "bf16";
+    if (ptx::architecture() < 80) QVERIFY_EXCEPTION_THROWN(resolved_compute(automatic, *backend), Error);
+  }
+
+  void gradients_too_large_for_f16_are_skipped_until_the_scale_is_found() {
+    const auto run = [&](bool look_ahead) {
+      TrainingSetup setup(model(2), settings("cuda"), random_rows(40, 32, 5), {}, DType::f16, 2);
+      // A table of large numbers makes large gradients below the head.
+      const TensorView table = setup.model().embedding();
+      Tensor wide = setup.backend().allocate(table.shape, DType::f32);
+      std::vector<float> values(static_cast<std::size_t>(table.elements()));
+      setup.backend().copy(wide, table);
+      setup.backend().download(values.data(), wide);
+      for (float& value : values) value *= 2000;
+      setup.backend().upload(wide, values.data());
+      setup.backend().copy(table, wide);
+      std::vector<StepReport> reports;
+      for (int i = 0; i < 12; ++i) {
+        if (!setup.trainer().begun()) setup.trainer().begin_step();
+        reports.push_back(setup.trainer().finish_step({}, look_ahead && i + 1 < 12));
+      }
+      return reports;
+    };
+    const auto reports = run(true), others = run(false);
+    QVERIFY(reports.front().skipped && std::isfinite(reports.front().loss));
+    QVERIFY(!reports.back().skipped && reports.back().loss_scale < reports.front().loss_scale);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      QCOMPARE(reports[i].loss_scale, others[i].loss_scale);
+      QCOMPARE(reports[i].loss, others[i].loss);
+      QCOMPARE(reports[i].skipped, !std::isfinite(reports[i].grad_norm));
+    }
+    qInfo("scale %g to %g", reports.front().loss_scale, reports.back().loss_scale);
   }
 
   void a_layer_takes_at_most_sixty_launches_data() {

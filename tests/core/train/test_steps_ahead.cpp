@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "core/data/packing.h"
+#include "core/model/compute_choice.h"
 #include "core/train/loss_scale.h"
 #include "kernels/base/error.h"
 #include "tests/core/train/training_support.h"
@@ -125,6 +126,22 @@ class TestStepsAhead : public QObject {
       return values;
     };
     QVERIFY(run(true) == run(false));
+  }
+
+  void what_the_processor_has_no_use_for_is_refused_by_name() {
+    Settings settings = exact_settings();
+    settings.device = "cpu";
+    const auto backend = make_backend_for(settings);
+    settings.offload = true;
+    try {
+      make_backend_for(settings);
+      QFAIL("offload on the processor");
+    } catch (const Error& error) {
+      QCOMPARE(error.code(), ErrorCode::unsupported);
+      QCOMPARE(error.where(), std::string("offload"));
+    }
+    settings.compute = "f16";
+    QVERIFY_EXCEPTION_THROWN(resolved_compute(settings, *backend), Error);
   }
 
   void the_loss_scale_is_found_and_does_not_depend_on_looking_ahead() {
