@@ -178,17 +178,21 @@ bool CublasLt::multiply(CudaBackend& backend, const Product& product) {
     if (plans_.size() >= most_plans) plans_.clear();
     found = plans_.emplace(key, make_plan(backend, product, key)).first;
   }
-  const Plan& plan = *found->second;
+  Plan& plan = *found->second;
   if (!plan.found) return false;
   const std::int64_t workspace = workspace_bytes(backend.compute_capability());
   if (plan.chosen.workspaceSize > 0 && !workspace_) workspace_ = backend.allocate({workspace}, DType::u8);
   const float one = 1, factor = product.c ? 1 : 0;
   const TensorView& c = product.c ? product.c : product.d;
-  check_lt(functions_->matmul(handle_, plan.description.get(), &one, product.b.data, plan.a.get(),
-                              product.a.data, plan.b.get(), &factor, c.data, plan.c.get(), product.d.data,
-                              plan.d.get(), &plan.chosen.algo, workspace_.view().data,
-                              workspace_ ? static_cast<std::size_t>(workspace) : 0, stream),
-           "cublasLtMatmul");
+  const cublasStatus_t status = functions_->matmul(
+      handle_, plan.description.get(), &one, product.b.data, plan.a.get(), product.a.data, plan.b.get(),
+      &factor, c.data, plan.c.get(), product.d.data, plan.d.get(), &plan.chosen.algo, workspace_.view().data,
+      workspace_ ? static_cast<std::size_t>(workspace) : 0, stream);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH) {
+    plan.found = false;  // what it offered does not run here
+    return false;
+  }
+  check_lt(status, "cublasLtMatmul");
   return true;
 }
 
