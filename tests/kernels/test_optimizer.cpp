@@ -157,6 +157,59 @@ class TestOptimizer : public KernelTest {
         });
   }
 
+  void a_device_gives_the_bits_of_the_processor_data() {
+    // Whole vectors: in what is left of one, the processor's compiler fuses the other product of a sum.
+    QTest::addColumn<int>("count");
+    for (const int count : {16, 256, 4112, 70016}) QTest::addRow("%d elements", count) << count;
+  }
+  void a_device_gives_the_bits_of_the_processor() {
+    QFETCH(int, count);
+    const auto device = test_backend(1);
+    if (!device->asynchronous()) QSKIP("this back end is the processor");
+    BackendOptions options;
+    options.device = "cpu";
+    options.threads = 1;
+    const auto processor = make_backend(options);
+    if (processor->device().instruction_set == "x86-64-v2") QSKIP("this processor has no fused operations");
+    const std::int64_t blocks = (count + 255) / 256;
+    const auto run = [&](Backend& backend) {
+      const auto zeros = [&](std::int64_t n, DType dtype) {
+        return make_tensor(backend, {n}, dtype, Values(static_cast<std::size_t>(n), 0.0));
+      };
+      const Tensor p = make_tensor(backend, {count}, DType::f32, random_values(count, 1));
+      const Tensor q = make_tensor(backend, {count}, DType::f32, random_values(count, 2));
+      const Tensor m = zeros(count, DType::f32), v = zeros(count, DType::f32);
+      const Tensor mc = zeros(count, DType::u8), vc = zeros(count, DType::u8);
+      const Tensor ma = zeros(blocks, DType::f32), va = zeros(blocks, DType::f32);
+      std::vector<std::vector<std::uint8_t>> bytes;
+      for (int step = 1; step <= 3; ++step) {
+        AdamStep numbers = step_numbers;
+        numbers.step = step;
+        numbers.decay_last = step == 2;
+        const Tensor g = make_tensor(backend, {count}, DType::f32,
+                                     random_values(count, static_cast<std::uint64_t>(10 + step)));
+        backend.adamw(p, g, m, v, numbers);
+        backend.adamw_8bit(q, g, {mc, vc, ma, va}, numbers);
+        for (const Tensor* tensor : {&p, &m, &v, &q, &mc, &vc, &ma, &va})
+          bytes.push_back(read_bytes(backend, *tensor));
+      }
+      return bytes;
+    };
+    const auto got = run(*device), want = run(*processor);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      for (std::size_t at = 0; at < want[i].size(); ++at) {
+        if (got[i][at] != want[i][at]) {
+          QFAIL(qPrintable(QString("step %1, output %2, byte %3: %4 where %5 is expected")
+                               .arg(i / 8 + 1)
+                               .arg(i % 8)
+                               .arg(at)
+                               .arg(got[i][at])
+                               .arg(want[i][at])));
+        }
+      }
+    }
+  }
+
   void elements_without_a_finite_gradient_stay_untouched() {
     const auto backend = test_backend(1);
     const double inf = std::numeric_limits<double>::infinity();
