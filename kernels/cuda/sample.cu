@@ -15,20 +15,17 @@
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/select.cuh"
 #include "kernels/sampling.h"
 
 namespace lorikeet::cuda {
 namespace {
 
-constexpr int threads = 1024;
-constexpr int warps = threads / 32;
-constexpr int digits = 256;
+using select::Candidates;
+using select::is_nan;
+using select::threads;
+using select::warps;
 constexpr std::uint32_t no_index = 0xffffffffu;
-
-struct Candidates {
-  std::uint32_t* keys;  ///< smaller = more likely
-  std::int32_t* ids;
-};
 
 /// What the three kernels share in device memory.
 struct Work {
@@ -38,17 +35,6 @@ struct Work {
   std::int32_t* usable;  ///< 0 when the largest logit is not finite
   std::int64_t count;    ///< candidates
 };
-
-__device__ __forceinline__ bool is_nan(float v) {
-  return v != v;
-}
-
-/// Ascending keys are descending logits; both zeros are one key, what is no number ranks with minus infinity.
-__device__ __forceinline__ std::uint32_t key_of(float logit) {
-  if (is_nan(logit)) logit = -INFINITY;
-  const std::uint32_t bits = logit == 0.0f ? 0 : __float_as_uint(logit);
-  return ~(bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u));
-}
 
 /// Each distinct id once; an id outside the vocabulary is passed over.
 __device__ void apply_penalty(float* logits, std::int64_t vocabulary, const std::int32_t* recent,
@@ -91,165 +77,6 @@ __device__ Largest find_largest(const float* logits, std::int64_t vocabulary) {
   return best;
 }
 
-/// Lanes with the same digit; those without an element have a mask of their own kind.
-__device__ __forceinline__ unsigned same_digit(bool valid, unsigned digit) {
-  return __match_any_sync(full_warp, valid ? digit : digits + 1u);
-}
-
-struct Threshold {
-  std::uint32_t key;    ///< of the least likely candidate
-  std::int64_t equals;  ///< how many with this key belong to the candidates: those with the lowest ids
-};
-
-/// The key of rank `count`, digit by digit from the top.
-__device__ Threshold find_threshold(const float* logits, std::int64_t vocabulary, std::int64_t count) {
-  __shared__ std::uint32_t histogram[digits];
-  __shared__ std::uint32_t chosen[2];
-  std::uint32_t prefix = 0;
-  std::uint32_t left = static_cast<std::uint32_t>(count);
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    if (threadIdx.x < digits) histogram[threadIdx.x] = 0;
-    __syncthreads();
-    for (std::int64_t first = threadIdx.x / 32 * 32; first < vocabulary; first += threads) {
-      const std::int64_t i = first + threadIdx.x % 32;
-      const std::uint32_t key = i < vocabulary ? key_of(logits[i]) : 0;
-      const bool valid = i < vocabulary && (shift == 24 || key >> (shift + 8) == prefix);
-      const unsigned digit = key >> shift & 255u;
-      const unsigned peers = same_digit(valid, digit);
-      if (valid && __ffs(peers) - 1 == static_cast<int>(threadIdx.x % 32))
-        atomicAdd(&histogram[digit], __popc(peers));
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      std::uint32_t digit = 0;
-      while (histogram[digit] < left) left -= histogram[digit++];
-      chosen[0] = digit;
-      chosen[1] = left;
-    }
-    __syncthreads();
-    prefix = prefix << 8 | chosen[0];
-    left = chosen[1];
-    __syncthreads();
-  }
-  return {prefix, left};
-}
-
-/// A stretch of elements for each warp, a multiple of 32 long.
-__device__ __forceinline__ std::int64_t stretch_of(std::int64_t count) {
-  return (count + threads - 1) / threads * 32;
-}
-
-/// The candidates in the order of their ids.
-__device__ void collect(const float* logits, std::int64_t vocabulary, Threshold threshold, Candidates to) {
-  __shared__ std::uint32_t below[warps], equal[warps];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const std::int64_t stretch = stretch_of(vocabulary);
-  const std::int64_t begin = warp * stretch, end = min(vocabulary, begin + stretch);
-  std::uint32_t lower = 0, same = 0;
-  for (std::int64_t first = begin; first < end; first += 32) {
-    const std::int64_t i = first + lane;
-    const std::uint32_t key = i < end ? key_of(logits[i]) : 0;
-    lower += __popc(__ballot_sync(full_warp, i < end && key < threshold.key));
-    same += __popc(__ballot_sync(full_warp, i < end && key == threshold.key));
-  }
-  if (lane == 0) {
-    below[warp] = lower;
-    equal[warp] = same;
-  }
-  __syncthreads();
-  std::int64_t lower_before = 0, same_before = 0;
-  for (unsigned i = 0; i < warp; ++i) {
-    lower_before += below[i];
-    same_before += equal[i];
-  }
-  const unsigned earlier = (1u << lane) - 1;
-  for (std::int64_t first = begin; first < end; first += 32) {
-    const std::int64_t i = first + lane;
-    const std::uint32_t key = i < end ? key_of(logits[i]) : 0;
-    const unsigned lower_lanes = __ballot_sync(full_warp, i < end && key < threshold.key);
-    const unsigned same_lanes = __ballot_sync(full_warp, i < end && key == threshold.key);
-    const std::int64_t same_rank = same_before + __popc(same_lanes & earlier);
-    if (i < end && (key < threshold.key || (key == threshold.key && same_rank < threshold.equals))) {
-      const std::int64_t place =
-          lower_before + __popc(lower_lanes & earlier) + min(same_rank, threshold.equals);
-      to.keys[place] = key;
-      to.ids[place] = static_cast<std::int32_t>(i);
-    }
-    lower_before += __popc(lower_lanes);
-    same_before += __popc(same_lanes);
-  }
-  __syncthreads();
-}
-
-/// counts[w][d] becomes the place of the first element with digit d of warp w.
-__device__ void digit_places(std::uint32_t (&counts)[warps][digits]) {
-  __shared__ std::uint32_t totals[digits];
-  if (threadIdx.x < digits) {
-    std::uint32_t sum = 0;
-    for (int w = 0; w < warps; ++w) {
-      const std::uint32_t count = counts[w][threadIdx.x];
-      counts[w][threadIdx.x] = sum;
-      sum += count;
-    }
-    totals[threadIdx.x] = sum;
-  }
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    std::uint32_t sum = 0;
-    for (int i = 0; i < 8; ++i) sum += totals[threadIdx.x * 8 + i];
-    std::uint32_t until = sum;
-    for (int offset = 1; offset < 32; offset <<= 1) {
-      const std::uint32_t other = __shfl_up_sync(full_warp, until, offset);
-      if (static_cast<int>(threadIdx.x) >= offset) until += other;
-    }
-    std::uint32_t place = until - sum;
-    for (int i = 0; i < 8; ++i) {
-      const std::uint32_t count = totals[threadIdx.x * 8 + i];
-      totals[threadIdx.x * 8 + i] = place;
-      place += count;
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x < digits) {
-    for (int w = 0; w < warps; ++w) counts[w][threadIdx.x] += totals[threadIdx.x];
-  }
-  __syncthreads();
-}
-
-/// One stable pass by the digit at `shift`.
-__device__ void sort_pass(Candidates from, Candidates to, std::int64_t count, int shift) {
-  __shared__ std::uint32_t counts[warps][digits];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (int i = threadIdx.x; i < warps * digits; i += threads) counts[i / digits][i % digits] = 0;
-  __syncthreads();
-  const std::int64_t stretch = stretch_of(count);
-  const std::int64_t begin = warp * stretch, end = min(count, begin + stretch);
-  for (std::int64_t first = begin; first < end; first += 32) {
-    const bool valid = first + lane < end;
-    const unsigned digit = valid ? from.keys[first + lane] >> shift & 255u : 0;
-    const unsigned peers = same_digit(valid, digit);
-    if (valid && __ffs(peers) - 1 == static_cast<int>(lane)) counts[warp][digit] += __popc(peers);
-    __syncwarp();
-  }
-  __syncthreads();
-  digit_places(counts);
-  for (std::int64_t first = begin; first < end; first += 32) {
-    const bool valid = first + lane < end;
-    const std::uint32_t key = valid ? from.keys[first + lane] : 0;
-    const unsigned digit = key >> shift & 255u;
-    const unsigned peers = same_digit(valid, digit);
-    if (valid) {
-      const std::uint32_t place = counts[warp][digit] + __popc(peers & ((1u << lane) - 1));
-      to.keys[place] = key;
-      to.ids[place] = from.ids[first + lane];
-    }
-    __syncwarp();
-    if (valid && __ffs(peers) - 1 == static_cast<int>(lane)) counts[warp][digit] += __popc(peers);
-    __syncwarp();
-  }
-  __syncthreads();
-}
-
 struct Rule {
   float penalty;
   bool greedy;
@@ -268,13 +95,7 @@ __global__ void __launch_bounds__(threads)
     if (!rule.greedy) work.usable[0] = usable ? 1 : 0;
   }
   if (rule.greedy || !usable) return;  // the whole block
-  const Threshold threshold = work.count < vocabulary ? find_threshold(logits, vocabulary, work.count)
-                                                      : Threshold{0xffffffffu, vocabulary};
-  collect(logits, vocabulary, threshold, work.first);
-  for (int shift = 0; shift < 32; shift += 16) {
-    sort_pass(work.first, work.second, work.count, shift);
-    sort_pass(work.second, work.first, work.count, shift + 8);
-  }
+  select::sort_largest(logits, vocabulary, work.count, work.first, work.second);
 }
 
 /// sampling_weight of kernels/sampling.cpp.
