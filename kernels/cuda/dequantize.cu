@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// to (rows,K) = weight rows, rounded to the compute type; and the low-rank factors that lie beside or below them.
-//   4-bit: code * absmax, absmax = map[code] * nested absmax + offset decoded inline; int8: value * absmax / 127.
+// to (rows,K) = weight rows, rounded to the compute type; and the low-rank factors that lie beside or below
+// them.
+//   4-bit: code * absmax, absmax = map[code] * nested absmax + offset decoded inline; int8: value * absmax /
+//   127.
 // Contract: dequantize.h. One launch for all weights and factors of a group.
-// Accumulator: none; every f32 product and sum is rounded by itself, as on the host, then once to the compute type.
-// Bytes, P parameters of NF4 with double quantisation: 0.516 P read, 2 P written, and each factor once.
+// Accumulator: none; every f32 product and sum is rounded by itself, as on the host, then once to the compute
+// type. Bytes, P parameters of NF4 with double quantisation: 0.516 P read, 2 P written, and each factor once.
 // Source: formats.md 2.1-2.3 (bitsandbytes).
 #include <algorithm>
 
@@ -17,7 +19,7 @@ namespace lorikeet::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int groups_per_thread = 4;   // of 8 elements, where whole groups may be moved at once
+constexpr int groups_per_thread = 4;  // of 8 elements, where whole groups may be moved at once
 constexpr int elements_per_thread = 8;
 constexpr int most_tasks = 16;
 
@@ -63,14 +65,14 @@ __device__ void store_group(T* to, const float (&v)[8]) {
     reinterpret_cast<float4*>(to)[0] = make_float4(v[0], v[1], v[2], v[3]);
     reinterpret_cast<float4*>(to)[1] = make_float4(v[4], v[5], v[6], v[7]);
   } else {
-    *reinterpret_cast<uint4*>(to) = make_uint4(pair_of<T>(v[0], v[1]), pair_of<T>(v[2], v[3]), pair_of<T>(v[4], v[5]),
-                                               pair_of<T>(v[6], v[7]));
+    *reinterpret_cast<uint4*>(to) = make_uint4(pair_of<T>(v[0], v[1]), pair_of<T>(v[2], v[3]),
+                                               pair_of<T>(v[4], v[5]), pair_of<T>(v[6], v[7]));
   }
 }
 
 /// Elements [at, at + 8) of a weight, at a multiple of 8, all of one row.
-__device__ void load_group(const StoredWeight& weight, std::int64_t at, std::int64_t row, const CodeTables& tables,
-                           float (&v)[8]) {
+__device__ void load_group(const StoredWeight& weight, std::int64_t at, std::int64_t row,
+                           const CodeTables& tables, float (&v)[8]) {
   switch (weight.format) {
     case WeightFormat::f32: {
       const float4* from = reinterpret_cast<const float4*>(static_cast<const float*>(weight.values) + at);
@@ -81,7 +83,8 @@ __device__ void load_group(const StoredWeight& weight, std::int64_t at, std::int
     }
     case WeightFormat::bf16:
     case WeightFormat::f16: {
-      const uint4 from = *reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(weight.values) + at);
+      const uint4 from =
+          *reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(weight.values) + at);
       const std::uint32_t pairs[4] = {from.x, from.y, from.z, from.w};
       const bool brain = weight.format == WeightFormat::bf16;
 #pragma unroll
@@ -141,9 +144,11 @@ template <typename T>
 __device__ void fill_elements(const Task& task, unsigned block, const CodeTables& tables) {
   const std::int64_t elements = static_cast<std::int64_t>(task.rows) * task.columns;
   for (int i = 0; i < elements_per_thread; ++i) {
-    const std::int64_t at = (static_cast<std::int64_t>(block) * elements_per_thread + i) * threads + threadIdx.x;
+    const std::int64_t at =
+        (static_cast<std::int64_t>(block) * elements_per_thread + i) * threads + threadIdx.x;
     if (at >= elements) return;
-    const auto row = static_cast<unsigned>(at / task.columns), column = static_cast<unsigned>(at % task.columns);
+    const auto row = static_cast<unsigned>(at / task.columns),
+               column = static_cast<unsigned>(at % task.columns);
     const float v = task.kind == Kind::factor
                         ? factor_value<T>(task, row, column)
                         : weight_value(task.weight, task.first_row + row, column, task.columns, tables);
@@ -158,7 +163,8 @@ __global__ void __launch_bounds__(threads) dequantize_kernel(const __grid_consta
   while (chosen + 1 < tasks.count && blockIdx.x >= tasks.task[chosen + 1].first_block) ++chosen;
   const Task& task = tasks.task[chosen];
   const unsigned block = blockIdx.x - task.first_block;
-  if (task.kind != Kind::factor && is_four_bit_format(task.weight.format)) load_tables(tables, task.weight.format);
+  if (task.kind != Kind::factor && is_four_bit_format(task.weight.format))
+    load_tables(tables, task.weight.format);
   __syncthreads();
   if (task.kind == Kind::groups) {
     fill_groups<T>(task, block, tables);
@@ -169,7 +175,8 @@ __global__ void __launch_bounds__(threads) dequantize_kernel(const __grid_consta
 
 bool takes_groups(const Weight& weight, const TensorView& to) {
   const std::int64_t step = to.dtype == DType::f32 ? 4 : 8;
-  return weight.in % 8 == 0 && to.stride() % step == 0 && reinterpret_cast<std::uintptr_t>(to.data) % 16 == 0 &&
+  return weight.in % 8 == 0 && to.stride() % step == 0 &&
+         reinterpret_cast<std::uintptr_t>(to.data) % 16 == 0 &&
          reinterpret_cast<std::uintptr_t>(weight.values.view().data) % 16 == 0;
 }
 
@@ -210,7 +217,8 @@ class Launcher {
     task.rows = static_cast<unsigned>(to.rows());
     task.columns = static_cast<unsigned>(to.columns());
     task.first_block = blocks_;
-    const std::int64_t in_block = threads * (task.kind == Kind::groups ? 8 * groups_per_thread : elements_per_thread);
+    const std::int64_t in_block =
+        threads * (task.kind == Kind::groups ? 8 * groups_per_thread : elements_per_thread);
     blocks_ += static_cast<unsigned>((to.elements() + in_block - 1) / in_block);
     tasks_.task[tasks_.count++] = task;
     if (tasks_.count == most_tasks) finish();
@@ -233,17 +241,20 @@ class Launcher {
 
 }  // namespace
 
-void dequantize(CudaBackend& backend, std::span<const DequantizeTask> weights, std::span<const FactorTask> factors) {
+void dequantize(CudaBackend& backend, std::span<const DequantizeTask> weights,
+                std::span<const FactorTask> factors) {
   Launcher launcher(backend);
   for (const DequantizeTask& task : weights) {
-    check(task.to.columns() == task.weight->in && task.first_row + task.to.rows() <= task.weight->out, "dequantize",
-          "the result is not some rows of the weight");
+    check(task.to.columns() == task.weight->in && task.first_row + task.to.rows() <= task.weight->out,
+          "dequantize", "the result is not some rows of the weight");
     launcher.add(task_of(task), task.to);
   }
   for (const FactorTask& task : factors) launcher.add(task_of(task), task.to);
   launcher.finish();
 }
 
-void dequantize(CudaBackend& backend, std::span<const DequantizeTask> tasks) { dequantize(backend, tasks, {}); }
+void dequantize(CudaBackend& backend, std::span<const DequantizeTask> tasks) {
+  dequantize(backend, tasks, {});
+}
 
 }  // namespace lorikeet::cuda

@@ -2,10 +2,10 @@
 // Gradients of low-rank factors, all of a linear group in one launch:
 //   dA (r,K) += u^T x,   dB (N,r) += scale * dY^T (x A^T),   sums over the M rows.
 // Contract: low_rank.h; 16-bit or f32 operands of any strides, f32 gradients.
-// Accumulator: f32 in registers; the 8 warps of a block each take every eighth 16 rows and are added in a fixed order, so
-// nothing is summed by atomics and a run repeats bit for bit.
-// Bytes: x and dY once, u and x A^T once, the gradients read and written: 2T(K+N) + 4Tr + 8r(K+N).
-// Source: LoRA (Hu et al. 2021); tiles of 32 columns give one block per multiprocessor from K + N = 4224 on.
+// Accumulator: f32 in registers; the 8 warps of a block each take every eighth 16 rows and are added in a
+// fixed order, so nothing is summed by atomics and a run repeats bit for bit. Bytes: x and dY once, u and x
+// A^T once, the gradients read and written: 2T(K+N) + 4Tr + 8r(K+N). Source: LoRA (Hu et al. 2021); tiles of
+// 32 columns give one block per multiprocessor from K + N = 4224 on.
 #include <algorithm>
 
 #include "kernels/cuda/cuda_backend.h"
@@ -29,7 +29,7 @@ struct Piece {
   float* gradient = nullptr;
   std::int64_t rank_step = 0, column_step = 0;
   float scale = 1;
-  int first_block = 0;   ///< of the pieces with the same `wide`, which share blocks out in turn
+  int first_block = 0;  ///< of the pieces with the same `wide`, which share blocks out in turn
   int index = 0, pieces = 1;
 };
 template <typename T>
@@ -59,7 +59,8 @@ __device__ void add(const Piece<T>& piece, int rank, int column, float sum) {
 }
 
 template <class Tile, typename T>
-__global__ void __launch_bounds__(Tile::threads) factor_gradient_kernel(const __grid_constant__ Task<T> task) {
+__global__ void __launch_bounds__(Tile::threads)
+    factor_gradient_kernel(const __grid_constant__ Task<T> task) {
   extern __shared__ __align__(16) unsigned char shared[];
   int column_tile = 0;
   const Piece<T>& piece = piece_of(task, static_cast<int>(blockIdx.x), column_tile);
@@ -72,7 +73,8 @@ __global__ void __launch_bounds__(Tile::threads) factor_gradient_kernel(const __
 #pragma unroll
     for (int j = 0; j < Tile::n_tiles; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) add(piece, Tile::row(i, e / 2), n0 + Tile::column(j) + e % 2, sums[i][j][e]);
+      for (int e = 0; e < 4; ++e)
+        add(piece, Tile::row(i, e / 2), n0 + Tile::column(j) + e % 2, sums[i][j][e]);
 }
 
 __global__ void __launch_bounds__(256) factor_gradient_f32_kernel(const __grid_constant__ Task<float> task) {
@@ -122,7 +124,8 @@ class Launcher {
   }
 
  private:
-  /// Gives the new piece its blocks, as one more of the family with the same `wide` or as the first of its own.
+  /// Gives the new piece its blocks, as one more of the family with the same `wide` or as the first of its
+  /// own.
   void place(bool joins) {
     if (!joins) family_ = task_.pieces;
     const int size = task_.pieces - family_ + 1;

@@ -19,7 +19,8 @@ struct Target {
 };
 
 template <bool BTransposed>
-__global__ void __launch_bounds__(256) product_f32_kernel(Matrix<float> a, Matrix<float> b, Target target, int columns) {
+__global__ void __launch_bounds__(256)
+    product_f32_kernel(Matrix<float> a, Matrix<float> b, Target target, int columns) {
   using Tile = FloatTile<false, BTransposed>;
   __shared__ __align__(16) unsigned char shared[Tile::shared_bytes];
   const int m0 = static_cast<int>(blockIdx.y) * Tile::m, n0 = static_cast<int>(blockIdx.x) * Tile::n;

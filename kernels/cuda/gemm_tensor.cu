@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // d (M,N) = a (M,K) b^T [+ c] on tensor cores, for machines without cuBLASLt and for operands it refuses.
-// Contract: gemm.h; a and b bf16 or f16, b (N,K) or (K,N), d of that type or f32, rows with gaps, any M, N, K.
-// Accumulator: f32; c is added to it, then one rounding. The order of the sum over K is fixed.
-// Source: tiles in shared memory filled by cp.async, ldmatrix, mma.m16n8k16 (PTX ISA); tile.cuh.
+// Contract: gemm.h; a and b bf16 or f16, b (N,K) or (K,N), d of that type or f32, rows with gaps, any M, N,
+// K. Accumulator: f32; c is added to it, then one rounding. The order of the sum over K is fixed. Source:
+// tiles in shared memory filled by cp.async, ldmatrix, mma.m16n8k16 (PTX ISA); tile.cuh.
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/gemm_own.h"
 #include "kernels/cuda/launch.cuh"
@@ -44,8 +44,12 @@ struct Pair<bf16> {
 };
 template <>
 struct Pair<f16> {
-  __device__ static float2 load(const f16* from) { return __half22float2(*reinterpret_cast<const __half2*>(from)); }
-  __device__ static void store(f16* to, float2 v) { *reinterpret_cast<__half2*>(to) = __floats2half2_rn(v.x, v.y); }
+  __device__ static float2 load(const f16* from) {
+    return __half22float2(*reinterpret_cast<const __half2*>(from));
+  }
+  __device__ static void store(f16* to, float2 v) {
+    *reinterpret_cast<__half2*>(to) = __floats2half2_rn(v.x, v.y);
+  }
 };
 
 template <typename D>
@@ -66,7 +70,8 @@ __device__ void store(const Target<D>& target, int row, int column, int columns,
 }
 
 template <class Tile, typename T, typename D>
-__global__ void __launch_bounds__(Tile::threads) product_kernel(Matrix<T> a, Matrix<T> b, Target<D> target, int columns) {
+__global__ void __launch_bounds__(Tile::threads)
+    product_kernel(Matrix<T> a, Matrix<T> b, Target<D> target, int columns) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int m0 = static_cast<int>(blockIdx.y) * Tile::m, n0 = static_cast<int>(blockIdx.x) * Tile::n;
   typename Tile::Sums sums;
@@ -80,7 +85,8 @@ __global__ void __launch_bounds__(Tile::threads) product_kernel(Matrix<T> a, Mat
 #pragma unroll
       for (int j = 0; j < Tile::n_tiles; ++j) {
         const int column = n0 + Tile::column(j);
-        if (column < columns) store(target, row, column, columns, make_float2(sums[i][j][2 * h], sums[i][j][2 * h + 1]));
+        if (column < columns)
+          store(target, row, column, columns, make_float2(sums[i][j][2 * h], sums[i][j][2 * h + 1]));
       }
     }
 }
@@ -104,8 +110,8 @@ void launch_product(CudaBackend& backend, const Product& product) {
   const auto rows = static_cast<int>(product.d.rows()), columns = static_cast<int>(product.d.columns());
   const dim3 grid(static_cast<unsigned>((columns + Tile::n - 1) / Tile::n),
                   static_cast<unsigned>((rows + Tile::m - 1) / Tile::m));
-  launch(backend.stream(), "product_kernel", product_kernel<Tile, T, D>, grid, dim3(Tile::threads), Tile::shared_bytes,
-         Matrix<T>(product.a), Matrix<T>(product.b), target, columns);
+  launch(backend.stream(), "product_kernel", product_kernel<Tile, T, D>, grid, dim3(Tile::threads),
+         Tile::shared_bytes, Matrix<T>(product.a), Matrix<T>(product.b), target, columns);
 }
 
 template <typename T, typename D>

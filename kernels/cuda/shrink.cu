@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// out (M,r) = left (M,k) right^T for all branches of a linear group: x A^T in the forward, dY (scale B) in the backward.
-// Contract: low_rank.h; operands of one compute type, rows with gaps. The products go behind the rows of x or dY, where the
-// big product reads them, and (x A^T) into the branches' own xa.
-// Accumulator: f32, one order for every shape; one rounding to the compute type.
-// Bytes: left once (the blocks of a row read the same part of it), right once, out and copies once: 2TK + small.
-// Source: LoRA (Hu et al. 2021) bracketed through the rank; tiles as in gemm_tensor.cu.
+// out (M,r) = left (M,k) right^T for all branches of a linear group: x A^T in the forward, dY (scale B) in
+// the backward. Contract: low_rank.h; operands of one compute type, rows with gaps. The products go behind
+// the rows of x or dY, where the big product reads them, and (x A^T) into the branches' own xa. Accumulator:
+// f32, one order for every shape; one rounding to the compute type. Bytes: left once (the blocks of a row
+// read the same part of it), right once, out and copies once: 2TK + small. Source: LoRA (Hu et al. 2021)
+// bracketed through the rank; tiles as in gemm_tensor.cu.
 #include <algorithm>
 
 #include "kernels/checks.h"
@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(Tile::threads) shrink_kernel(const __grid_cons
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const int row = m0 + Tile::row(i, e / 2), column = n0 + Tile::column(j) + e % 2;
-        if (row < task.rows && column < group.right.rows) store(task, row, group.column + column, sums[i][j][e]);
+        if (row < task.rows && column < group.right.rows)
+          store(task, row, group.column + column, sums[i][j][e]);
       }
 }
 

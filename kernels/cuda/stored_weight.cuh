@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a stored weight (kernels/weight.h) inside a kernel: code tables, absmax of a block, values. f32 arithmetic with
-// a rounding after each product and sum, so that values equal the host's bit for bit.
+// Reading a stored weight (kernels/weight.h) inside a kernel: code tables, absmax of a block, values. f32
+// arithmetic with a rounding after each product and sum, so that values equal the host's bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ inline StoredWeight stored(const Weight& weight) {
 /// The tables of a 4-bit format in shared memory.
 struct CodeTables {
   float code[16];
-  float map[256];   ///< of absmax codes, nested formats only
+  float map[256];  ///< of absmax codes, nested formats only
 };
 
 __device__ __forceinline__ bool is_four_bit_format(WeightFormat format) {
@@ -65,10 +65,12 @@ __device__ __forceinline__ void load_tables(CodeTables& tables, WeightFormat for
 }
 
 /// absmax of a block of 64 of a 4-bit format.
-__device__ __forceinline__ float block_absmax(const StoredWeight& weight, std::int64_t block, const CodeTables& tables) {
+__device__ __forceinline__ float block_absmax(const StoredWeight& weight, std::int64_t block,
+                                              const CodeTables& tables) {
   if (!is_nested_format(weight.format)) return static_cast<const float*>(weight.absmax)[block];
   const std::uint8_t code = static_cast<const std::uint8_t*>(weight.absmax)[block];
-  return __fadd_rn(__fmul_rn(tables.map[code], weight.nested_absmax[block / nf4_nested_block]), weight.nested_offset);
+  return __fadd_rn(__fmul_rn(tables.map[code], weight.nested_absmax[block / nf4_nested_block]),
+                   weight.nested_offset);
 }
 
 /// Element 2j (high nibble) and 2j+1 of a byte of codes.
@@ -85,15 +87,20 @@ __device__ __forceinline__ float int8_value(std::int8_t value, float absmax) {
 }
 
 /// One element of a weight of any format, (row,column) of a matrix of `width` columns.
-__device__ __forceinline__ float weight_value(const StoredWeight& weight, std::int64_t row, std::int64_t column,
-                                              std::int64_t width, const CodeTables& tables) {
+__device__ __forceinline__ float weight_value(const StoredWeight& weight, std::int64_t row,
+                                              std::int64_t column, std::int64_t width,
+                                              const CodeTables& tables) {
   const std::int64_t at = row * width + column;
   switch (weight.format) {
-    case WeightFormat::f32: return static_cast<const float*>(weight.values)[at];
-    case WeightFormat::bf16: return to_float(static_cast<const bf16*>(weight.values)[at]);
-    case WeightFormat::f16: return to_float(static_cast<const f16*>(weight.values)[at]);
+    case WeightFormat::f32:
+      return static_cast<const float*>(weight.values)[at];
+    case WeightFormat::bf16:
+      return to_float(static_cast<const bf16*>(weight.values)[at]);
+    case WeightFormat::f16:
+      return to_float(static_cast<const f16*>(weight.values)[at]);
     case WeightFormat::int8:
-      return int8_value(static_cast<const std::int8_t*>(weight.values)[at], static_cast<const float*>(weight.absmax)[row]);
+      return int8_value(static_cast<const std::int8_t*>(weight.values)[at],
+                        static_cast<const float*>(weight.absmax)[row]);
     default: {
       const std::uint8_t byte = static_cast<const std::uint8_t*>(weight.values)[at / 2];
       const float absmax = block_absmax(weight, at / nf4_block, tables);

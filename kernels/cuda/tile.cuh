@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output tile of a product, by tensor cores (16-bit operands) or by f32 arithmetic: the inner loop that gemm_tensor.cu,
-// gemm_f32.cu, shrink.cu and factor_gradient.cu share.
-//   tile (m,n) = sum over k of a(m,k) b(n,k); operands may lie transposed; what is outside an operand counts as zero.
+// One output tile of a product, by tensor cores (16-bit operands) or by f32 arithmetic: the inner loop that
+// gemm_tensor.cu, gemm_f32.cu, shrink.cu and factor_gradient.cu share.
+//   tile (m,n) = sum over k of a(m,k) b(n,k); operands may lie transposed; what is outside an operand counts
+//   as zero.
 // Accumulator f32. Fragment layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16".
 #pragma once
 
@@ -30,9 +31,11 @@ struct Matrix {
                 static_cast<std::size_t>(view.stride()) * sizeof(T) % 16 == 0) {}
 };
 
-/// An (M,N) tile of a block of WarpsM * WarpsN * WarpsK warps: each has a part of the tile and, with WarpsK > 1, of every
-/// step of K. `Stages` steps are loaded ahead of their use. A transposed operand lies as (k,m) or (k,n).
-template <int M, int N, int K, int WarpsM, int WarpsN, int WarpsK, int Stages, bool ATransposed, bool BTransposed>
+/// An (M,N) tile of a block of WarpsM * WarpsN * WarpsK warps: each has a part of the tile and, with WarpsK >
+/// 1, of every step of K. `Stages` steps are loaded ahead of their use. A transposed operand lies as (k,m) or
+/// (k,n).
+template <int M, int N, int K, int WarpsM, int WarpsN, int WarpsK, int Stages, bool ATransposed,
+          bool BTransposed>
 struct TensorTile {
   static constexpr int m = M, n = N;
   static constexpr int threads = 32 * WarpsM * WarpsN * WarpsK;
@@ -47,7 +50,8 @@ struct TensorTile {
   using Sums = float[m_tiles][n_tiles][4];
   static_assert(warp_m % 16 == 0 && warp_n % 16 == 0 && K % (16 * WarpsK) == 0 && Stages >= 2);
 
-  /// Rows and columns of this thread's sums inside the tile: sums[i][j][2 h + e] belongs to (row(i, h), column(j) + e).
+  /// Rows and columns of this thread's sums inside the tile: sums[i][j][2 h + e] belongs to (row(i, h),
+  /// column(j) + e).
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
   __device__ static int warp_k() { return warp() / (WarpsM * WarpsN); }
@@ -56,8 +60,8 @@ struct TensorTile {
   __device__ static int row(int i, int h) { return first_m() + i * 16 + h * 8 + lane() / 4; }
   __device__ static int column(int j) { return first_n() + j * 8 + lane() % 4 * 2; }
 
-  /// The tile at (m0,n0) over `depth` values of k. With WarpsK > 1 the warps of warp_k() == 0 hold the sums afterwards.
-  /// `shared` holds shared_bytes and is free again after the next barrier.
+  /// The tile at (m0,n0) over `depth` values of k. With WarpsK > 1 the warps of warp_k() == 0 hold the sums
+  /// afterwards. `shared` holds shared_bytes and is free again after the next barrier.
   template <typename T>
   __device__ static void run(Sums& sums, const Matrix<T>& a, int m0, const Matrix<T>& b, int n0, int depth,
                              unsigned char* shared) {
@@ -151,7 +155,8 @@ struct TensorTile {
     }
   }
   template <typename T>
-  __device__ static void load_b(std::uint32_t (&low)[2], std::uint32_t (&high)[2], const T* shared, int n0, int k0) {
+  __device__ static void load_b(std::uint32_t (&low)[2], std::uint32_t (&high)[2], const T* shared, int n0,
+                                int k0) {
     const int l = lane();
     std::uint32_t r[4];
     if constexpr (BTransposed) {
@@ -174,19 +179,21 @@ struct TensorTile {
       __syncthreads();
       if (warp_k() >= half && warp_k() < 2 * half) {
 #pragma unroll
-        for (int e = 0; e < m_tiles * n_tiles * 4; ++e) place[e * 32] = sums[e / 4 / n_tiles][e / 4 % n_tiles][e % 4];
+        for (int e = 0; e < m_tiles * n_tiles * 4; ++e)
+          place[e * 32] = sums[e / 4 / n_tiles][e / 4 % n_tiles][e % 4];
       }
       __syncthreads();
       if (warp_k() < half) {
 #pragma unroll
-        for (int e = 0; e < m_tiles * n_tiles * 4; ++e) sums[e / 4 / n_tiles][e / 4 % n_tiles][e % 4] += place[e * 32];
+        for (int e = 0; e < m_tiles * n_tiles * 4; ++e)
+          sums[e / 4 / n_tiles][e / 4 % n_tiles][e % 4] += place[e * 32];
       }
     }
   }
 };
 
-/// A 64 x 64 tile in f32 by 256 threads, four by four sums each. Every 16 products are summed by themselves first, which
-/// keeps the error of long sums small.
+/// A 64 x 64 tile in f32 by 256 threads, four by four sums each. Every 16 products are summed by themselves
+/// first, which keeps the error of long sums small.
 template <bool ATransposed, bool BTransposed>
 struct FloatTile {
   static constexpr int m = 64, n = 64, threads = 256;
@@ -198,8 +205,8 @@ struct FloatTile {
   __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / 16 * 4 + i; }
   __device__ static int column(int j) { return static_cast<int>(threadIdx.x) % 16 * 4 + j; }
 
-  __device__ static void run(Sums& sums, const Matrix<float>& a, int m0, const Matrix<float>& b, int n0, int depth,
-                             unsigned char* shared) {
+  __device__ static void run(Sums& sums, const Matrix<float>& a, int m0, const Matrix<float>& b, int n0,
+                             int depth, unsigned char* shared) {
     float* const a_shared = reinterpret_cast<float*>(shared);
     float* const b_shared = a_shared + depth_step * pitch;
 #pragma unroll
