@@ -23,10 +23,9 @@ struct MemoryPlan {
   std::uint64_t dequantization = 0;  ///< weights of the linear layers at hand in the compute type
   std::uint64_t logits = 0;          ///< of one chunk of label rows
   std::uint64_t workspace = 0;       ///< of products: packed panels on the CPU, cuBLASLt's on CUDA
+  std::uint64_t trained() const { return adapter + gradients; }
   std::uint64_t scratch() const { return dequantization + logits + workspace; }
-  std::uint64_t total() const {
-    return base_weights + adapter + gradients + optimizer + activations + scratch();
-  }
+  std::uint64_t total() const { return base_weights + trained() + optimizer + activations + scratch(); }
 };
 
 /// What the plan needs to know of the device.

@@ -210,6 +210,7 @@ Evaluation Trainer::evaluate(const std::function<void()>& between) {
 
 void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
   const Impl& t = *impl_;
+  if (t.flying) throw Error(ErrorCode::invalid_argument, "An update is in flight: finish the step first");
   CheckpointWriter writer(folder);
   t.parts.adapter->save(t.backend, writer.folder(), notes);
   writer.add_file("optimizer.bin", t.optimizer.save());
@@ -246,6 +247,8 @@ void Trainer::restore(const std::string& folder) {
   t.backend.upload(t.outcome(), results);
   t.scale.restore(t.done, read_scale(state, "loss_scale", name),
                   read_scale(state, "loss_scale_before", name));
+  t.begun.reset();
+  t.flying.reset();
   t.stream.seek(t.done);
 }
 

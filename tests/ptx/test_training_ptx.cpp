@@ -125,6 +125,9 @@ class TestTrainingPtx : public QObject {
 
   void automatic_takes_the_number_type_the_card_is_made_for() {
     const auto backend = make_backend_for(settings("cuda"));
+    QCOMPARE(backend->fuses_parts(), cuda_layout.fuses_parts);  // what the plan counts with
+    QCOMPARE(backend->token_multiple(), cuda_layout.token_multiple);
+    QCOMPARE(backend->tail_columns(576, 96), cuda_layout.tail_columns(576, 96));
     Settings automatic;
     QCOMPARE(resolved_compute(automatic, *backend), ptx::architecture() >= 80 ? DType::bf16 : DType::f16);
     automatic.compute = "f16";
@@ -210,6 +213,7 @@ class TestTrainingPtx : public QObject {
     const std::uint64_t before = ptx::allocations();
     for (int i = 0; i < 3; ++i) setup.trainer().step();
     QCOMPARE(ptx::allocations(), before);
+    QVERIFY(setup.backend().budget().peak_bytes() <= setup.plan().memory.total());
     const ModelSpec spec = read_model_spec(model(2));
     QCOMPARE(
         setup.trainer().arena_peak_bytes(),

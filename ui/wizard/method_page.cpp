@@ -164,7 +164,7 @@ void MethodPage::updateSummary() {
                        shortCountText(static_cast<double>(state.base->spec.parameters())),
                        percentText(share, 1))
             : QString(),
-      known ? QStringLiteral("+") + bytesText(state.plan->memory.adapter + state.plan->memory.gradients) : QString());
+      known ? QStringLiteral("+") + bytesText(state.plan->memory.trained()) : QString());
   set(2,
       s.targets == "all-linear" ? tr("All linear layers")
                                 : fromUtf8(s.targets)

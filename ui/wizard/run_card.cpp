@@ -16,14 +16,15 @@ namespace lorikeet::ui {
 namespace {
 
 struct MemoryPart {
-  std::uint64_t MemoryPlan::*bytes;
+  std::uint64_t (*bytes)(const MemoryPlan& plan);
   Token colour;
 };
-constexpr MemoryPart kParts[] = {{&MemoryPlan::base_weights, &Palette::series1},
-                                 {&MemoryPlan::adapter, &Palette::series3},
-                                 {&MemoryPlan::optimizer, &Palette::series5},
-                                 {&MemoryPlan::activations, &Palette::series6},
-                                 {&MemoryPlan::scratch, &Palette::series8}};
+constexpr MemoryPart kParts[] = {
+    {[](const MemoryPlan& plan) { return plan.base_weights; }, &Palette::series1},
+    {[](const MemoryPlan& plan) { return plan.trained(); }, &Palette::series3},
+    {[](const MemoryPlan& plan) { return plan.optimizer; }, &Palette::series5},
+    {[](const MemoryPlan& plan) { return plan.activations; }, &Palette::series6},
+    {[](const MemoryPlan& plan) { return plan.scratch(); }, &Palette::series8}};
 
 class Dot : public QWidget {
  public:
@@ -194,7 +195,7 @@ void RunCard::updateMemory() {
   const bool known = state.plan && state.base;
   std::vector<MemoryBar::Part> parts;
   for (std::size_t i = 0; i < 5; ++i) {
-    const std::uint64_t bytes = known ? state.plan->memory.*kParts[i].bytes : 0;
+    const std::uint64_t bytes = known ? kParts[i].bytes(state.plan->memory) : 0;
     m_parts[i]->setText(!known                                     ? unknownText()
                         : state.plan->memory.total() >= 1000000000 ? gigabytesText(bytes, 2)
                                                                    : bytesText(bytes));

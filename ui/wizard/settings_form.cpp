@@ -17,13 +17,13 @@
 namespace lorikeet::ui {
 namespace {
 
-/// Which part of the memory a setting decides, nullptr when none.
-std::uint64_t MemoryPlan::*memoryOf(const std::string& key) {
-  if (key == "quantization") return &MemoryPlan::base_weights;
-  if (key == "rank" || key == "targets") return &MemoryPlan::adapter;
-  if (key == "optimizer") return &MemoryPlan::optimizer;
-  if (key == "batch-size" || key == "max-length") return &MemoryPlan::activations;
-  return nullptr;
+/// Bytes of the part of the memory that a setting decides, 0 when none.
+std::uint64_t memoryOf(const MemoryPlan& memory, const std::string& key) {
+  if (key == "quantization") return memory.base_weights;
+  if (key == "rank" || key == "targets") return memory.trained();
+  if (key == "optimizer") return memory.optimizer;
+  if (key == "batch-size" || key == "max-length") return memory.activations;
+  return 0;
 }
 
 class Spin : public QSpinBox {
@@ -195,9 +195,9 @@ void SettingsForm::update() {
   m_showing = true;
   for (Field& field : m_fields) {
     if (!field.problem->isVisibleTo(this)) field.show();
-    const auto part = memoryOf(field.info->key);
     const auto& plan = m_model->state().plan;
-    field.effect->setText(part && plan && plan->memory.*part > 0 ? bytesText(plan->memory.*part) : QString());
+    const std::uint64_t bytes = plan ? memoryOf(plan->memory, field.info->key) : 0;
+    field.effect->setText(bytes > 0 ? bytesText(bytes) : QString());
   }
   m_showing = false;
 }
