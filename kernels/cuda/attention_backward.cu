@@ -73,29 +73,32 @@ __device__ __forceinline__ Work work_of_block(const Arguments& a) {
 
 /// p and ds from a score, in place of the score and of dp; `row` is lse (base 2) and delta.
 template <bool Capped>
-__device__ __forceinline__ void soften(float& score, float& dp, float2 row, bool seen, const AttentionNumbers& n) {
+__device__ __forceinline__ void soften(float& score, float& dp, float2 row, const AttentionNumbers& n) {
   float slope = 1;
   if constexpr (Capped) {
     const float t = tanhf(n.narrowing * score);
     score = n.cap * t;
     slope = 1 - t * t;
   }
-  score = seen ? exp2f(score * n.multiplier - row.x) : 0.0f;
+  score = exp2f(score * n.multiplier - row.x);
   dp = score * (dp - row.y) * slope;
 }
 
-/// The same of a tile of N others; row(i, e) and seen(i, e) tell of element e of fragment i.
+/// The same of a tile of N others; row(i, e) and seen(i, e) tell of element e of fragment i. `whole`: all are seen.
 template <int N, typename Row, typename Seen>
 __device__ __forceinline__ void soften_tile(float (&s)[N / 8][4], float (&dp)[N / 8][4], const Row& row,
-                                            const Seen& seen, const AttentionNumbers& n) {
+                                            const Seen& seen, bool whole, const AttentionNumbers& n) {
   if (n.cap > 0) {
 #pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-      soften<true>(s[i / 4][i % 4], dp[i / 4][i % 4], row(i / 4, i % 4), seen(i / 4, i % 4), n);
+    for (int i = 0; i < N / 2; ++i) soften<true>(s[i / 4][i % 4], dp[i / 4][i % 4], row(i / 4, i % 4), n);
   } else {
 #pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-      soften<false>(s[i / 4][i % 4], dp[i / 4][i % 4], row(i / 4, i % 4), seen(i / 4, i % 4), n);
+    for (int i = 0; i < N / 2; ++i) soften<false>(s[i / 4][i % 4], dp[i / 4][i % 4], row(i / 4, i % 4), n);
+  }
+  if (whole) return;
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) {
+    if (!seen(i / 4, i % 4)) s[i / 4][i % 4] = dp[i / 4][i % 4] = 0;
   }
 }
 
@@ -191,9 +194,9 @@ __global__ void __launch_bounds__(Tiles<D, false>::threads, Tiles<D, false>::blo
       multiply_rows<D, other>(dp, dout_tile, row, k_tile + other * D);
       const bool whole = all_see(first_query, last_query, key, key + other - 1, a.n.window);
       const auto seen = [&](int i, int e) {
-        return whole || sees(query[e / 2], key + i * 8 + lane % 4 * 2 + e % 2, a.n.window);
+        return sees(query[e / 2], key + i * 8 + lane % 4 * 2 + e % 2, a.n.window);
       };
-      soften_tile<other>(s, dp, [&](int, int e) { return statistics[e / 2]; }, seen, a.n);
+      soften_tile<other>(s, dp, [&](int, int e) { return statistics[e / 2]; }, seen, whole, a.n);
       accumulate_rows<D, other>(sums, dp, k_tile);
     }
     cp_async_wait<0>();
@@ -254,9 +257,9 @@ __device__ __forceinline__ void key_gradients_of_block(const Arguments& a, T* k_
       const bool whole = all_see(first_query, last_query, first_key, first_key + 15, a.n.window);
       const auto seen = [&](int i, int e) {
         const int r = first + i * 8 + lane % 4 * 2 + e % 2;
-        return whole || sees(quotient(r, a.n.group), first_key + lane / 4 + e / 2 * 8, a.n.window);
+        return sees(quotient(r, a.n.group), first_key + lane / 4 + e / 2 * 8, a.n.window);
       };
-      soften_tile<other>(s, dp, [&](int i, int e) { return statistics[i][e % 2]; }, seen, a.n);
+      soften_tile<other>(s, dp, [&](int i, int e) { return statistics[i][e % 2]; }, seen, whole, a.n);
       if constexpr (MakeV) accumulate_rows<D, other>(dv, s, q_tile + other * D);
       if constexpr (MakeK) accumulate_rows<D, other>(dk, dp, q_tile);
     }
@@ -352,14 +355,14 @@ __global__ void __launch_bounds__(single_threads, 4) gradients_single(const Argu
     float dp = single_product(own_second + own * pitch, second + place * pitch, pitch);
     const int query = quotient(Keys ? at + place : w.first_own + own, a.n.group);
     if constexpr (Keys) statistics = at + place < other_end ? w.statistics[at + place] : make_float2(no_row, 0);
-    const bool seen = sees(query, Keys ? w.first_own + own : at + place, a.n.window);
     if (a.n.cap > 0) {
-      soften<true>(score, dp, statistics, seen, a.n);
+      soften<true>(score, dp, statistics, a.n);
     } else {
-      soften<false>(score, dp, statistics, seen, a.n);
+      soften<false>(score, dp, statistics, a.n);
     }
-    p[place] = score;
-    ds[place] = dp;
+    const bool seen = sees(query, Keys ? w.first_own + own : at + place, a.n.window);
+    p[place] = seen ? score : 0;
+    ds[place] = seen ? dp : 0;
     __syncwarp();  // a row's eight threads are in one warp
     sums.add(ds, first, single_other, pitch);
     if constexpr (Keys) value_sums.add(p, second, single_other, pitch);
