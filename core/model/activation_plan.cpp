@@ -17,14 +17,15 @@ class Placer {
   ActivationPlaces place();
 
  private:
-  Place take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype);
-  Place computed(std::int64_t width) { return take(shape_.tokens, width, width, shape_.compute); }
+  ArenaPlace take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype);
+  ArenaPlace computed(std::int64_t width) { return take(shape_.tokens, width, width, shape_.compute); }
   /// With spare columns for branches of `ranks` in all.
-  Place tailed(std::int64_t width, std::int64_t ranks);
-  Place indices(std::int64_t count) { return take(count, 1, 1, DType::i32); }
+  ArenaPlace tailed(std::int64_t width, std::int64_t ranks);
+  ArenaPlace indices(std::int64_t count) { return take(count, 1, 1, DType::i32); }
   /// Places of some matrices with the same rows: columns of one, or one after the other.
   template <std::size_t n>
-  void group(const std::array<std::int64_t, n>& widths, std::int64_t ranks, const std::array<Place*, n>& out);
+  void group(const std::array<std::int64_t, n>& widths, std::int64_t ranks,
+             const std::array<ArenaPlace*, n>& out);
   std::int64_t ranks(std::initializer_list<Linear> which) const;
   void place_inputs(ActivationPlaces& places);
   LayerPlaces layer();
@@ -34,30 +35,30 @@ class Placer {
   std::uint64_t used_ = 0, peak_ = 0;
 };
 
-Place Placer::take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype) {
+ArenaPlace Placer::take(std::int64_t rows, std::int64_t width, std::int64_t stride, DType dtype) {
   constexpr std::uint64_t alignment = 64;
-  const Place place{used_, rows, width, stride, dtype};
+  const ArenaPlace place{used_, rows, width, stride, dtype};
   const std::uint64_t bytes = static_cast<std::uint64_t>(rows * stride) * size_of(dtype);
   used_ += (bytes + alignment - 1) / alignment * alignment;
   peak_ = std::max(peak_, used_);
   return place;
 }
 
-Place Placer::tailed(std::int64_t width, std::int64_t ranks) {
+ArenaPlace Placer::tailed(std::int64_t width, std::int64_t ranks) {
   const std::int64_t tail = shape_.device.tail_columns ? shape_.device.tail_columns(width, ranks) : 0;
   return take(shape_.tokens, width, width + tail, shape_.compute);
 }
 
 template <std::size_t n>
 void Placer::group(const std::array<std::int64_t, n>& widths, std::int64_t ranks,
-                   const std::array<Place*, n>& out) {
+                   const std::array<ArenaPlace*, n>& out) {
   if (!shape_.device.fuses_parts) {
     for (std::size_t i = 0; i < n; ++i) *out[i] = computed(widths[i]);
     return;
   }
   std::int64_t total = 0;
   for (const std::int64_t width : widths) total += width;
-  const Place all = tailed(total, ranks);
+  const ArenaPlace all = tailed(total, ranks);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < n; ++i) {
     *out[i] = all.columns(first, widths[i]);
@@ -93,7 +94,7 @@ LayerPlaces Placer::layer() {
 void Placer::place_inputs(ActivationPlaces& places) {
   // Without a gradient nothing of a layer is read after it; offloaded inputs are written again for the
   // backward. Two matrices then serve in turns.
-  std::array<Place, 2> turns;
+  std::array<ArenaPlace, 2> turns;
   const auto in_turns = [&](std::size_t i) {
     return !shape_.with_gradient || (shape_.offload && !shape_.keep[i]);
   };
@@ -103,7 +104,7 @@ void Placer::place_inputs(ActivationPlaces& places) {
       places.inputs.push_back(computed(spec_.hidden_size));
       continue;
     }
-    Place& turn = turns[i % 2];
+    ArenaPlace& turn = turns[i % 2];
     if (turn.rows == 0) turn = computed(spec_.hidden_size);
     places.inputs.push_back(turn);
   }
@@ -156,7 +157,7 @@ ActivationPlaces Placer::place() {
 
 }  // namespace
 
-Place Place::columns(std::int64_t first, std::int64_t count) const {
+ArenaPlace ArenaPlace::columns(std::int64_t first, std::int64_t count) const {
   return {offset + static_cast<std::uint64_t>(first) * size_of(dtype), rows, count, stride, dtype};
 }
 

@@ -31,30 +31,30 @@ struct ActivationShape {
 };
 
 /// A matrix in the arena, or some columns of one.
-struct Place {
+struct ArenaPlace {
   std::uint64_t offset = 0;                      ///< bytes from the start of the arena
   std::int64_t rows = 0, width = 0, stride = 0;  ///< elements; stride from row to row
   DType dtype = DType::f32;
 
-  Place columns(std::int64_t first, std::int64_t count) const;
+  ArenaPlace columns(std::int64_t first, std::int64_t count) const;
 };
 
 /// What the forward of one layer leaves for its backward. Where the device fuses parts, q|k|v and gate|up and
 /// their X A^T are columns of one matrix each.
 struct LayerPlaces {
-  Place q, k, v, attention, middle, gate, up, lse, rstd_1, rstd_2;
-  std::array<Place, linear_count> xa;  ///< rows = 0 where there is no branch
+  ArenaPlace q, k, v, attention, middle, gate, up, lse, rstd_1, rstd_2;
+  std::array<ArenaPlace, linear_count> xa;  ///< rows = 0 where there is no branch
 };
 
 /// The whole arena. The indices come first and do not move; all else depends on T alone.
 struct ActivationPlaces {
-  Place ids, positions, labels, targets, cu_seqlens;  ///< i32, as many as the largest micro-batch needs
-  std::vector<Place> inputs;  ///< of each layer, and the last output (which is dx's place)
-  Place norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
-  Place head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie
-  std::vector<LayerPlaces> kept;                         ///< of each layer; empty places where it is not kept
-  std::vector<Place> down_xa;                            ///< of layers that are not kept
-  LayerPlaces scratch;                                   ///< of the layer at hand when it is not kept
+  ArenaPlace ids, positions, labels, targets, cu_seqlens;  ///< i32, as many as the largest micro-batch needs
+  std::vector<ArenaPlace> inputs;  ///< of each layer, and the last output (which is dx's place)
+  ArenaPlace norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
+  ArenaPlace head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie
+  std::vector<LayerPlaces> kept;    ///< of each layer; empty places where it is not kept
+  std::vector<ArenaPlace> down_xa;  ///< of layers that are not kept
+  LayerPlaces scratch;              ///< of the layer at hand when it is not kept
   std::uint64_t bytes = 0;
 };
 

@@ -85,7 +85,7 @@ Transformer::Impl::~Impl() {
   backend.forget_repeats();
 }
 
-TensorView Transformer::Impl::view(const Place& place) const {
+TensorView Transformer::Impl::view(const ArenaPlace& place) const {
   if (place.rows == 0) return {};
   return {base_address + place.offset,
           place.dtype,
@@ -130,7 +130,7 @@ void Transformer::Impl::upload_batch(const TokenBatch& host, const ActivationPla
   longest = std::min(padded_count(shape.device, std::max(longest, padding)), batch.tokens);
   const auto sequences = padded_count(shape.device, static_cast<std::int64_t>(ends.size()) - 1);
   ends.resize(static_cast<std::size_t>(sequences) + 1, ends.back());
-  const auto put = [&](const Place& place, const std::vector<std::int32_t>& values) {
+  const auto put = [&](const ArenaPlace& place, const std::vector<std::int32_t>& values) {
     const TensorView all = view(place);
     const TensorView some{all.data, DType::i32, {static_cast<std::int64_t>(values.size())}};
     if (!values.empty()) backend.upload(some, values.data());
@@ -144,7 +144,7 @@ void Transformer::Impl::upload_batch(const TokenBatch& host, const ActivationPla
 }
 
 void Transformer::Impl::place_views(const ActivationPlaces& places) {
-  const auto column = [&](const Place& place) { return view(place).reshaped({place.rows}); };
+  const auto column = [&](const ArenaPlace& place) { return view(place).reshaped({place.rows}); };
   const auto layer = [&](const LayerPlaces& p) {
     Activations act{view(p.q),        view(p.k),        view(p.v),  view(p.attention),
                     view(p.middle),   view(p.gate),     view(p.up), view(p.lse),
@@ -153,7 +153,7 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
     return act;
   };
   inputs.clear();
-  for (const Place& place : places.inputs) inputs.push_back(view(place));
+  for (const ArenaPlace& place : places.inputs) inputs.push_back(view(place));
   norm = view(places.norm);
   inner = view(places.inner);
   dx = view(places.dx);

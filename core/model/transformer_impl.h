@@ -70,7 +70,7 @@ struct Transformer::Impl {
               TensorView residual);
   void linear_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
                    const Activations& act, TensorView gradients, TensorView dx_out);
-  TensorView view(const Place& place) const;
+  TensorView view(const ArenaPlace& place) const;
   LoraTerm term(std::int64_t layer, std::size_t which, const Activations& act) const;
 
   BaseModel& model;

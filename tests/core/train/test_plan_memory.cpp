@@ -115,11 +115,11 @@ class TestPlanMemory : public QObject {
     for (const bool offload : {false, true}) {
       shape.offload = offload;
       const ActivationPlaces p = place_activations(spec, shape);
-      std::vector<Place> places = {p.ids,        p.positions, p.labels,     p.targets,   p.cu_seqlens,
-                                   p.norm,       p.inner,     p.dx,         p.dnorm,     p.dinner,
-                                   p.dattention, p.dq,        p.down_xa[0], p.down_xa[2]};
+      std::vector<ArenaPlace> places = {p.ids,        p.positions, p.labels,     p.targets,   p.cu_seqlens,
+                                        p.norm,       p.inner,     p.dx,         p.dnorm,     p.dinner,
+                                        p.dattention, p.dq,        p.down_xa[0], p.down_xa[2]};
       for (const LayerPlaces& layer : {p.kept[1], p.scratch}) {
-        for (const Place& place :
+        for (const ArenaPlace& place :
              {layer.q, layer.attention, layer.middle, layer.gate, layer.lse, layer.rstd_1, layer.rstd_2,
               layer.xa[q_proj], layer.xa[o_proj], layer.xa[gate_proj], layer.xa[down_proj]}) {
           places.push_back(place);
@@ -129,7 +129,7 @@ class TestPlanMemory : public QObject {
       places.push_back(p.inputs[1]);
       if (!offload) places.push_back(p.inputs[2]);
       std::sort(places.begin(), places.end(),
-                [](const Place& a, const Place& b) { return a.offset < b.offset; });
+                [](const ArenaPlace& a, const ArenaPlace& b) { return a.offset < b.offset; });
       for (std::size_t i = 0; i < places.size(); ++i) {
         const std::uint64_t end =
             places[i].offset +
