@@ -16,13 +16,13 @@ void decode_approximate(Decoder& d);   // rcp rsqrt sqrt sin cos ex2 lg2 tanh
 void decode_logic(Decoder& d);         // and or xor not cnot
 void decode_shift(Decoder& d);         // shl shr
 void decode_funnel_shift(Decoder& d);  // shf
-void decode_bits(Decoder& d);    // bfe bfi bfind brev clz popc prmt lop3 sad mul24 mad24 dp4a dp2a szext bmsk
-void decode_carry(Decoder& d);   // add.cc addc sub.cc subc mad.cc madc
-void decode_setp(Decoder& d);    // setp set
-void decode_select(Decoder& d);  // selp slct
-void decode_test(Decoder& d);    // testp copysign
-void decode_convert(Decoder& d);  // cvt
-void decode_cvta(Decoder& d);     // cvta
+void decode_bits(Decoder& d);          // bfe bfi bfind brev clz popc prmt lop3 sad dp4a dp2a
+void decode_carry(Decoder& d);         // add.cc addc sub.cc subc mad.cc madc
+void decode_setp(Decoder& d);          // setp set
+void decode_select(Decoder& d);        // selp slct
+void decode_test(Decoder& d);          // testp copysign
+void decode_convert(Decoder& d);       // cvt
+void decode_cvta(Decoder& d);          // cvta
 void decode_isspacep(Decoder& d);
 void decode_mov(Decoder& d);
 void decode_load(Decoder& d);      // ld ldu

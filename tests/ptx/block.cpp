@@ -70,6 +70,7 @@ void Block::run(std::uint64_t block_number) {
     set_specials(*warp);
   }
   std::vector<Warp*> runnable;
+  std::uint64_t turns = 0;
   for (;;) {
     runnable.clear();
     bool all_exited = true;
@@ -82,6 +83,11 @@ void Block::run(std::uint64_t block_number) {
     Warp& chosen = *runnable[launch.random() % runnable.size()];
     running = &chosen;
     chosen.run();
+    turns = chosen.state == Warp::State::runnable ? turns + 1 : 0;
+    if (turns > launch.options.turns_without_progress) {
+      throw Fault{static_cast<std::uint32_t>(std::countr_zero(chosen.live)),
+                  "deadlock: the block loops without end"};
+    }
   }
 }
 

@@ -50,6 +50,9 @@ struct LaunchOptions {
   std::uint64_t seed = 1;          ///< order in which warps and blocks run
   bool check_races = true;         ///< shared memory within a block; global memory between blocks of a launch
   bool count_bytes = false;        ///< distinct sectors of 32 bytes, see LaunchCounts
+  /// So many turns of 4096 backward branches may pass in a block in which no warp exits or arrives at a barrier; then
+  /// it is taken for one that never ends.
+  std::uint64_t turns_without_progress = 1u << 14;
 };
 
 struct LaunchCounts {
@@ -58,7 +61,11 @@ struct LaunchCounts {
   std::uint64_t sectors_written = 0;
 };
 
-/// Runs a whole grid. Throws std::runtime_error "kernel, block, thread, PTX line and text: what" for an access outside an
+/// Runs a whole grid, block after block. What it cannot find: faults of ptxas and of the card, the order and rounding of
+/// sums inside a tensor core (here: f32, k ascending), the error of .approx functions (here: rounded results), contraction
+/// of a mul and an add by ptxas, effects of caches and of weak memory order, and races through global memory between the
+/// threads of one block.
+/// Throws std::runtime_error "kernel, block, thread, PTX line and text: what" for an access outside an
 /// allocation, a misaligned one, a read of a register or byte never written, a race, a barrier that not all reach, a trap,
 /// a deadlock, a launch the architecture refuses.
 LaunchCounts run(const Kernel& kernel, Dim3 grid, Dim3 block, std::size_t dynamic_shared_bytes,

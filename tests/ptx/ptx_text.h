@@ -30,7 +30,7 @@ struct Snippet {
   std::vector<std::uint32_t> input;  ///< four words a thread, read again from the start when it ends
   bool stores = true;                ///< false: the body ends the kernel and stores for itself
   std::size_t output_words = 0;      ///< two a thread by default
-  LaunchOptions options{1, true, true};
+  LaunchOptions options{.seed = 1, .check_races = true, .count_bytes = true};
 
   std::string text() const;
   Outcome run() const;

@@ -137,6 +137,14 @@ atom.global.add.u32 %d, [turn], 1;)";
     for (u32 t = 0; t < 64; ++t) QCOMPARE(o.words[2 * t], t);
   }
 
+  void a_loop_without_end_is_named() {
+    Snippet s;
+    s.body = "wait: ld.global.u32 %r0, [%in]; setp.eq.u32 %p, %r0, 0; @%p bra wait;";
+    s.options.turns_without_progress = 10;
+    const Outcome o = s.run();
+    QVERIFY2(o.complaint.find("loops without end") != std::string::npos, o.complaint.c_str());
+  }
+
   void printing_does_nothing_and_a_failed_assertion_is_an_error() {
     Snippet s;
     s.before =

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t no_limit = 0xffffffffu;
 constexpr std::uint32_t longest_run =
-    1u << 16;  // backward branches before other groups and warps get their turn
+    1u << 12;  // backward branches before other groups and warps get their turn
 
 std::string hexadecimal(std::uint32_t mask) {
   char text[16];
