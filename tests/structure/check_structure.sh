@@ -15,14 +15,14 @@ complain() {
 forbid() {
   local what=$1 pattern=$2 lines
   shift 2
-  lines=$(cd "$root" && grep -rnP "$pattern" --include='*.h' --include='*.cpp' --include='*.cu' "$@" 2>/dev/null)
+  lines=$(cd "$root" && grep -rnP "$pattern" --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' "$@" 2>/dev/null)
   [ -z "$lines" ] || complain "$what" "$lines"
 }
 
 # only FOLDER WHAT PATTERN: outside this folder no source file may include it.
 only() {
   local folder=$1 what=$2 pattern=$3 lines
-  lines=$(cd "$root" && grep -rnP "$pattern" --include='*.h' --include='*.cpp' app core kernels ui 2>/dev/null | grep -v "^$folder")
+  lines=$(cd "$root" && grep -rnP "$pattern" --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' app core kernels ui 2>/dev/null | grep -v "^$folder")
   [ -z "$lines" ] || complain "$what belongs to $folder alone" "$lines"
 }
 
@@ -38,10 +38,12 @@ check() {
   only core/library "SQLite" '#include <(SQLiteCpp|sqlite3)'
   only core/publish/hub "libcurl" '#include <curl'
   only kernels/cpu "oneDNN" '#include <oneapi/dnnl'
-  only kernels/cuda "CUDA" '#include <(cuda|cublas)'
+  only kernels/cuda "CUDA" '#include <(cuda|cublas|driver_types|vector_types)'
+  only kernels/cuda "The inside of the CUDA back end" '#include "kernels/cuda/(?!cuda_loader\.h)'
+  forbid "of the tests, tests/ptx and tests/gpu know CUDA" '#include <(cuda|cublas)' tests/kernels tests/core tests/app tests/ui tests/support
   forbid "no 'using namespace' in headers" '^ *using namespace' --include='*.h' --exclude='*.cpp' app core kernels ui
   local unlicensed
-  unlicensed=$(cd "$root" && find app core kernels ui tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0 2>/dev/null |
+  unlicensed=$(cd "$root" && find app core kernels ui tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 2>/dev/null |
     xargs -0 -r grep -L 'SPDX-License-Identifier: ')
   [ -z "$unlicensed" ] || complain "Files without a licence line" "$unlicensed"
 }
@@ -49,7 +51,7 @@ check() {
 if [ "${2:-}" = --self-test ]; then
   root=$(mktemp -d)
   trap 'rm -rf "$root"' EXIT
-  mkdir -p "$root"/{kernels/base,core/text,ui/charts,ui/home,app}
+  mkdir -p "$root"/{kernels/base,core/text,ui/charts,ui/home,app,tests/kernels}
   licence='// SPDX-License-Identifier: Apache-2.0'
   expect_failure() {
     printf '%s\n%s\n' "$licence" "$2" >"$root/$1"
@@ -65,6 +67,9 @@ if [ "${2:-}" = --self-test ]; then
   expect_failure ui/home/a.cpp '#include <qcustomplot.h>'
   expect_failure ui/home/a.cpp '#include "kernels/backend.h"'
   expect_failure ui/home/a.cpp '#include "app/version.h"'
+  expect_failure core/a.cpp '#include <cuda_runtime_api.h>'
+  expect_failure core/a.cpp '#include "kernels/cuda/cuda_backend.h"'
+  expect_failure tests/kernels/a.cpp '#include <cuda_runtime_api.h>'
   licence='// nothing'
   expect_failure core/text/a.cpp 'int x;'
   licence='// SPDX-License-Identifier: Apache-2.0'
