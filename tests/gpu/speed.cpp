@@ -59,13 +59,14 @@ double measured_bandwidth(Backend& backend, std::int64_t bytes) {
   return 2 * static_cast<double>(bytes) / seconds(backend, 10, work);
 }
 
-bool time_training(const ModelShape& shape, std::int64_t sequences, std::int64_t length, double peak) {
+bool time_training(const ModelShape& shape, std::int64_t sequences, std::int64_t length, int steps,
+                   double peak) {
   const auto backend = testing::test_backend(1);
   try {
     SpeedModel model(*backend, shape, rank);
     model.prepare_training(sequences, length);
-    seconds(*backend, 5, [&] { model.step(); });
-    const double step = seconds(*backend, 20, [&] { model.step(); });
+    seconds(*backend, (steps + 3) / 4, [&] { model.step(); });
+    const double step = seconds(*backend, steps, [&] { model.step(); });
     const double loss = model.loss(), tokens = static_cast<double>(sequences * length) / step;
     const double operations = tokens * shape.step_operations(static_cast<double>(length + 1) / 2, rank);
     std::printf(
@@ -112,14 +113,15 @@ int table() {
   bool good = true;
   if (tiny) {
     const ModelShape shape{"tiny", 96, 64, 128, 2, 2, 1, 32, true};
-    good = time_training(shape, 2, 32, peak) && good;
+    good = time_training(shape, 2, 20, 3, peak) && good;
     return time_chat(shape, 5, 6, bandwidth) && good ? 0 : 1;
   }
   const std::vector<ModelShape> shapes = {{"SmolLM2-135M", 49152, 576, 1536, 30, 9, 3, 64, true},
                                           {"TinyLlama-1.1B", 32000, 2048, 5632, 22, 32, 4, 64, false},
                                           {"Llama-2-7B", 32000, 4096, 11008, 32, 32, 32, 128, false}};
   for (const ModelShape& shape : shapes) {
-    for (const std::int64_t length : {512, 2048, 4096}) good = time_training(shape, 2, length, peak) && good;
+    for (const std::int64_t length : {512, 2048, 4096})
+      good = time_training(shape, 2, length, 20, peak) && good;
     for (const std::int64_t position : {128, 2048}) good = time_chat(shape, position, 256, bandwidth) && good;
   }
   return good ? 0 : 1;

@@ -448,12 +448,15 @@ void SpeedModel::decode(std::int64_t position) {
   s.backend.upload(s.positions, &at);
   // The bound of the context is part of a recording: one for each 256 positions.
   const std::int64_t limit = std::min(s.context, position / 256 * 256 + 256);
-  s.backend.repeat(static_cast<std::uint64_t>(1000 + limit), [&s, limit] {
+  SamplingRule greedy;
+  greedy.greedy = true;
+  s.backend.repeat(static_cast<std::uint64_t>(1000 + limit), [&s, &greedy, limit] {
     s.backend.embedding_forward(s.embedding, s.ids, s.inputs[0]);
     for (std::size_t i = 0; i < s.layers.size(); ++i) s.chat_layer(i, s.inputs[i], s.inputs[i + 1], limit);
     s.backend.rms_norm_forward(s.inputs.back(), s.final_norm, 1e-5f, s.head_norm, s.rstd_final);
     s.backend.head_logits(s.head_norm, s.head_weight(), s.logits);
-    s.backend.sample(s.logits.view().reshaped({s.shape.vocabulary}), {}, {.greedy = true}, 0, s.ids);
+    const TensorView no_ids{nullptr, DType::i32, {0}};
+    s.backend.sample(s.logits.view().reshaped({s.shape.vocabulary}), no_ids, greedy, 0, s.ids);
   });
 }
 
