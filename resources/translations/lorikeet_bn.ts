@@ -2528,8 +2528,8 @@ Each one is kept here with the data, settings and run it came from.</source>
         <translation>যেমন রাখা আছে, ১৬ বিটে।</translation>
     </message>
     <message>
-        <source>4.1 bits a weight. Same numbers as bitsandbytes, so the adapter works elsewhere.</source>
-        <translation>প্রতি ওয়েটে ৪.১ বিট। bitsandbytes-এর একই সংখ্যা, তাই অ্যাডাপ্টার অন্যত্রও চলে।</translation>
+        <source>%1 bits a weight. Same numbers as bitsandbytes, so the adapter works elsewhere.</source>
+        <translation>প্রতি ওয়েটে %1 বিট। bitsandbytes-এর একই সংখ্যা, তাই অ্যাডাপ্টার অন্যত্রও চলে।</translation>
     </message>
     <message>
         <source>Rank %1, alpha %2</source>

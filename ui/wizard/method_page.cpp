@@ -15,6 +15,16 @@
 
 namespace lorikeet::ui {
 
+namespace {
+
+/// Memory of a weight with its scales; of blocks of 64 with one absmax in 8 bits or in 32, or of a row.
+double bitsOf(const std::string& quantization) {
+  if (quantization == "int8") return 8;
+  return quantization == "nf4-single" ? 4.5 : 4.127;
+}
+
+}  // namespace
+
 MethodPage::MethodPage(WizardModel* model, QWidget* parent)
     : StepPage(
           model, tr("Method"),
@@ -156,7 +166,8 @@ void MethodPage::updateSummary() {
   set(0, choiceLabel(*quantization, s.quantization),
       s.quantization == "none"
           ? tr("As stored, in 16 bits.")
-          : tr("4.1 bits a weight. Same numbers as bitsandbytes, so the adapter works elsewhere."),
+          : tr("%1 bits a weight. Same numbers as bitsandbytes, so the adapter works elsewhere.")
+                .arg(numberText(bitsOf(s.quantization), 1)),
       known ? bytesText(state.plan->memory.base_weights) : QString());
   set(1, tr("Rank %1, alpha %2").arg(countText(s.rank), numberText(s.alpha, 0)),
       known ? tr("%1 of %2 weights are trained, %3.")
