@@ -35,6 +35,7 @@ DeviceReport list_devices() {
   CudaReport cuda = list_cuda_devices();
   for (DeviceInfo& device : cuda.devices) report.devices.push_back(std::move(device));
   if (!cuda.reason.empty()) report.notes.push_back(std::move(cuda.reason));
+  if (!cuda.note.empty()) report.notes.push_back(std::move(cuda.note));
   return report;
 }
 

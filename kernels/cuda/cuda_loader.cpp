@@ -50,10 +50,10 @@ Plugin load_plugin() {
 
 CudaReport list_cuda_devices() {
   const Plugin plugin = load_plugin();
-  CudaReport report{{}, plugin.reason};
+  CudaReport report{{}, plugin.reason, {}};
   if (!report.reason.empty()) return report;
   PluginError error;
-  if (!plugin.devices(&report, &error)) report = {{}, "CUDA is not used: " + error.message};
+  if (!plugin.devices(&report, &error)) report = {{}, "CUDA is not used: " + error.message, {}};
   return report;
 }
 

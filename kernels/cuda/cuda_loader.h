@@ -13,6 +13,7 @@ namespace lorikeet {
 struct CudaReport {
   std::vector<DeviceInfo> devices;
   std::string reason;  ///< empty when there is a device
+  std::string note;    ///< what is worth knowing of them, for example that cuBLASLt is missing
 };
 
 /// Looks for CUDA devices; never throws for their absence.

@@ -6,7 +6,7 @@
 namespace lorikeet {
 
 CudaReport list_cuda_devices() {
-  return {{}, "CUDA is not used: this build has no CUDA back end"};
+  return {{}, "CUDA is not used: this build has no CUDA back end", {}};
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {

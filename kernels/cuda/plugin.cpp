@@ -2,8 +2,11 @@
 // The entry points of liblorikeet_cuda.so, the only symbols it shows.
 #include "kernels/cuda/plugin.h"
 
+#include <algorithm>
 #include <exception>
+#include <filesystem>
 
+#include "kernels/cuda/cublas_lt_candidates.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device_list.h"
 
@@ -34,6 +37,10 @@ __attribute__((visibility("default"))) bool lorikeet_list_devices(lorikeet::Cuda
                                                                   lorikeet::PluginError* error) {
   return guarded(error, [&] {
     *report = lorikeet::cuda::find_devices();
+    const std::vector<std::string> candidates = lorikeet::cuda::cublas_lt_candidates();
+    const auto is_there = [](const std::string& file) { return std::filesystem::exists(file); };
+    if (!report->devices.empty() && std::none_of(candidates.begin(), candidates.end(), is_there))
+      report->note = "cuBLASLt was not found: large products run on Lorikeet's own kernels, which are slower";
     return true;
   });
 }

@@ -140,6 +140,7 @@ class TestCudaPlugin : public QObject {
     QCOMPARE(devices["devices"][1]["driver"].get<std::string>(), std::string("13.0"));
     QCOMPARE(devices["devices"][1]["instruction_set"].get<std::string>(), std::string("compute 8.6"));
     QVERIFY(devices["notes"].empty());
+    QCOMPARE(note(run(folder, {"devices", "--json"}, "note")), std::string("cuBLASLt was not found"));
     const CliResult text = run(folder, {"devices"});
     QVERIFY2(has(text.out, "cuda: Test GPU, compute 8.6") && has(text.out, "driver for CUDA 13.0"),
              text.out.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in whose "GPU" is the processor and can be told to fail: LORIKEET_TEST_GPU is "refuse" (no back end
-// can be made), "memory N" (only N bytes are free) or "lost N" (the device is lost in the Nth optimiser step).
+// can be made), "memory N" (only N bytes are free) or "lost N" (the device is lost in the Nth optimiser
+// step).
 #include <cstdlib>
 #include <string>
 
@@ -55,6 +56,7 @@ std::uint64_t lorikeet_backend_abi() {
 }
 bool lorikeet_list_devices(CudaReport* report, PluginError*) {
   report->devices.push_back(test_device());
+  if (wish() == "note") report->note = "cuBLASLt was not found";
   return true;
 }
 Backend* lorikeet_make_backend(const BackendOptions* options, PluginError* error) {
