@@ -140,6 +140,7 @@ struct QObject {
 
 template <typename T>
 using QVector = std::vector<T>;
+using qint64 = long long;
 
 class QString : public std::string {
  public:
