@@ -42,10 +42,20 @@ install_missing() {
   "${as_root[@]}" apt-get install -y --no-install-recommends $missing || fail "Installing failed, see above."
 }
 
+# The compute capabilities of this machine's GPUs, for example "75;86"; 80 where there is none to ask. The release preset
+# alone builds for every card that is served, which takes minutes more.
+cuda_architectures() {
+  local found
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -E '^[0-9]+$' | sort -u |
+    paste -sd ';') || found=
+  printf '%s' "${found:-80}"
+}
+
 # build_targets TARGET...: configures when needed and builds these targets of the release preset.
 build_targets() {
   mkdir -p "$root/build"
-  cmake --preset release -S "$root" >"$root/build/configure.log" 2>&1 || {
+  cmake --preset release -S "$root" "-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architectures)" \
+    >"$root/build/configure.log" 2>&1 || {
     cat "$root/build/configure.log" >&2
     fail "Cannot configure the build, see above."
   }
