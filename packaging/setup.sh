@@ -42,13 +42,14 @@ install_missing() {
   "${as_root[@]}" apt-get install -y --no-install-recommends $missing || fail "Installing failed, see above."
 }
 
-# The compute capabilities of this machine's GPUs, for example "75;86"; 80 where there is none to ask. The release preset
-# alone builds for every card that is served, which takes minutes more.
+# The compute capabilities of this machine's GPUs that nvcc can build for, for example "75;86"; 75 and 80 where there is
+# none to ask. The release preset in a fresh folder builds for every card that is served, which takes minutes more.
 cuda_architectures() {
-  local found
-  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -E '^[0-9]+$' | sort -u |
-    paste -sd ';') || found=
-  printf '%s' "${found:-80}"
+  local known found
+  known=$({ nvcc --list-gpu-arch || /usr/local/cuda/bin/nvcc --list-gpu-arch; } 2>/dev/null | sed -n 's/^compute_//p') || known=
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -Fx "${known:-none}" |
+    sort -u | paste -sd ';') || found=
+  printf '%s' "${found:-75-real;80}"
 }
 
 # build_targets TARGET...: configures when needed and builds these targets of the release preset.

@@ -10,4 +10,8 @@ std::unique_ptr<Backend> test_backend(int) {
   return std::make_unique<cuda::CudaBackend>(cuda::first_device(), 0);
 }
 
+std::unique_ptr<Backend> processor_backend(std::uint64_t) {
+  return nullptr;
+}
+
 }  // namespace lorikeet::testing

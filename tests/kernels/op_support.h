@@ -69,6 +69,8 @@ std::vector<Values> outputs_with_any_threads(const std::function<std::vector<Val
 /// the interpreter (tests/ptx) or on a GPU (tests/gpu), which take no notice of the number. Which one is
 /// decided by what is linked.
 std::unique_ptr<Backend> test_backend(int threads);
+/// The processor's back end with one thread, for comparison; null in tests/gpu, which is built without it.
+std::unique_ptr<Backend> processor_backend(std::uint64_t memory_limit_bytes);
 
 /// f32, bf16 and f16, as far as the back end under test computes in them.
 std::vector<DType> compute_types();

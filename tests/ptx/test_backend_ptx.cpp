@@ -23,5 +23,13 @@ std::unique_ptr<Backend> test_backend(int) {
   return make_cuda_backend({});
 }
 
+std::unique_ptr<Backend> processor_backend(std::uint64_t memory_limit_bytes) {
+  BackendOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  options.memory_limit_bytes = memory_limit_bytes;
+  return make_backend(options);
+}
+
 }  // namespace testing
 }  // namespace lorikeet
