@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/devices.h"
+
 #include <algorithm>
 #include <string>
 
