@@ -42,11 +42,18 @@ install_missing() {
   "${as_root[@]}" apt-get install -y --no-install-recommends $missing || fail "Installing failed, see above."
 }
 
+# Every nvcc that the configuration may choose (cmake/LorikeetNvcc.cmake): on PATH, then in /usr/local.
+find_nvccs() {
+  type -aP nvcc
+  ls -d /usr/local/cuda*/bin/nvcc 2>/dev/null
+}
+
 # The compute capabilities of this machine's GPUs that nvcc can build for, for example "75;86"; 75 and 80 where there is
 # none to ask. The release preset in a fresh folder builds for every card that is served, which takes minutes more.
 cuda_architectures() {
-  local known found
-  known=$({ nvcc --list-gpu-arch || /usr/local/cuda/bin/nvcc --list-gpu-arch; } 2>/dev/null | sed -n 's/^compute_//p') || known=
+  local known found nvcc
+  known=$(find_nvccs | while read -r nvcc; do "$nvcc" --list-gpu-arch 2>/dev/null; done | sed -n 's/^compute_//p' | sort -u) ||
+    known=
   found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -Fx "${known:-none}" |
     sort -u | paste -sd ';') || found=
   printf '%s' "${found:-75-real;80}"
