@@ -4,7 +4,9 @@
 #include <QtTest>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <random>
+#include <sstream>
 
 #include "core/base/files.h"
 #include "core/train/run_folder.h"
@@ -30,6 +32,18 @@ class TestCliTrain : public QObject {
   }
   static std::string adapter_bytes(const QString& run) {
     return read_file(run.toStdString() + "/adapter/adapter_model.safetensors");
+  }
+  /// The first event that it is true of; keys an event lacks are null.
+  static Json event_where(const QString& run, const std::function<bool(const Json&)>& is_wanted) {
+    std::istringstream lines(read_file(run.toStdString() + "/events.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      Json event = parse_json(line, "events.jsonl");
+      for (const char* key : {"state", "step"}) {
+        if (!event.contains(key)) event[key] = nullptr;
+      }
+      if (is_wanted(event)) return event;
+    }
+    return {};
   }
 
  private slots:
@@ -141,6 +155,24 @@ class TestCliTrain : public QObject {
     QVERIFY(engine->waitForFinished(30'000));
     QCOMPARE(engine->exitCode(), 130);
     QCOMPARE(run_cli({"pause", run}).code, 1);  // nobody is there any more
+    // The pause is in no step's time and not in the time worked.
+    const auto paused = event_where(run, [](const Json& event) { return event["state"] == "paused"; });
+    const auto on = event_where(run, [&](const Json& event) {
+      return event["state"] == "training" && event["time"] > paused["time"];
+    });
+    const auto at = [&](std::size_t step) {
+      return event_where(run,
+                         [&](const Json& event) { return event["type"] == "step" && event["step"] == step; });
+    };
+    const auto between = [](const char* key, const Json& from, const Json& to) {
+      return to[key].get<double>() - from[key].get<double>();
+    };
+    const Json before = at(steps), after = at(steps + 1);
+    const double pause = between("time", paused, on);
+    QVERIFY(pause > 0.05);
+    QVERIFY(between("elapsed_seconds", before, after) < between("time", before, after) - pause + 0.02);
+    const double tokens = between("tokens", before, after);
+    QVERIFY(tokens / after["tokens_per_second"].get<double>() < between("time", on, after) + 0.02);
   }
 
   void changed_data_is_not_resumed() {

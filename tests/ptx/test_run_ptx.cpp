@@ -3,6 +3,7 @@
 // it in between loses nothing and does nothing twice.
 #include <QtTest>
 #include <stop_token>
+#include <thread>
 
 #include "core/base/files.h"
 #include "core/train/run_job.h"
@@ -64,6 +65,10 @@ class TestRunPtx : public QObject {
     };
     return run_job(folder, options);
   }
+  /// Seconds a step said that it took.
+  static double seconds(const StepEvent& step, std::int64_t tokens_before) {
+    return static_cast<double>(step.tokens - tokens_before) / step.tokens_per_second;
+  }
 
  private slots:
   void initTestCase() {
@@ -114,6 +119,47 @@ class TestRunPtx : public QObject {
     });
     QVERIFY(adapter(path(name)) == bytes_);
     compare_steps(RunFolder::open(path(name)).read_history());
+  }
+
+  void a_pause_changes_nothing_and_counts_in_no_time() {
+    Job undisturbed = job();
+    undisturbed.settings.save_every = undisturbed.settings.eval_every = 100;  // it looks ahead all the time
+    RunFolder folder = RunFolder::create(path("paused"), undisturbed);
+    std::int64_t last = 0, paused_after = 0;
+    std::jthread user;
+    constexpr std::chrono::milliseconds pause{400};
+    RunJobOptions options;
+    options.progress = [&](const RunProgress& progress) {
+      if (progress.step) last = progress.step->step;
+      if (progress.step && last == 2) folder.request(ControlRequest::pause);
+      if (progress.state == RunState::paused) {
+        paused_after = last;
+        user = std::jthread([&] {
+          std::this_thread::sleep_for(pause);
+          RunFolder::open(path("paused")).request(ControlRequest::resume);
+        });
+      }
+    };
+    const auto start = std::chrono::steady_clock::now();
+    QCOMPARE(run_job(folder, options), RunEnd::done);
+    const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - start;
+    QVERIFY(adapter(path("paused")) == bytes_);
+    const RunHistory history = folder.read_history();
+    compare_steps(history);
+    QVERIFY2(paused_after >= 2 && paused_after < 9, qPrintable(QString::number(paused_after)));
+    QVERIFY(history.steps.back().elapsed_seconds <
+            whole.count() - std::chrono::duration<double>(pause).count());
+    // The device had the next step when the pause began: it is said to have taken what those before it took.
+    double smoothed = 0;
+    std::int64_t tokens = 0;
+    for (std::int64_t i = 0; i < paused_after; ++i) {
+      const StepEvent& step = history.steps[static_cast<std::size_t>(i)];
+      smoothed = i == 0 ? seconds(step, tokens) : 0.8 * smoothed + 0.2 * seconds(step, tokens);
+      tokens = step.tokens;
+    }
+    const double next = seconds(history.steps[static_cast<std::size_t>(paused_after)], tokens);
+    QVERIFY2(std::abs(next - smoothed) < 1e-6 * smoothed,
+             qPrintable(QString("%1 %2").arg(next).arg(smoothed)));
   }
 };
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/run_events.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/train/run_record.h"
+
+namespace lorikeet {
+namespace {
+
+RunClock::Time now() {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+void RunEvents::show(const StepEvent* step, const EvalEvent* evaluation) {
+  if (!options_.progress) return;
+  RunProgress progress{state_, why_, total_steps_, step, evaluation, 0};
+  progress.seconds_left = clock_.step_seconds() * static_cast<double>(total_steps_ - finished_steps_);
+  options_.progress(progress);
+}
+
+void RunEvents::state(RunState state, const std::string& why) {
+  state_ = state;
+  why_ = why;
+  Json event = {{"type", "state"}, {"state", to_string(state)}};
+  if (!why.empty()) event["why"] = why;
+  if (total_steps_ > 0) event["total_steps"] = total_steps_;
+  append(event);
+  show();
+}
+
+void RunEvents::warning(const char* code, const std::string& what, std::int64_t step) {
+  Json event = {{"type", "warning"}, {"code", code}, {"what", what}};
+  if (step > 0) event["step"] = step;
+  append(event);
+}
+
+void RunEvents::step(const StepReport& report, const Trainer& trainer, std::int64_t memory_bytes,
+                     double seconds) {
+  finished_steps_ = report.step;
+  const StepEvent event{report.step,           report.epoch,
+                        report.loss,           report.learning_rate,
+                        report.grad_norm,      trainer.tokens_seen(),
+                        report.trained_tokens, static_cast<double>(report.tokens) / seconds,
+                        memory_bytes,          clock_.elapsed_seconds(now())};
+  warn(report);
+  append(event_line(event));
+  show(&event);
+}
+
+void RunEvents::warn(const StepReport& report) {
+  if (report.loss_scale < 1 && !std::exchange(warned_of_scale_, true)) {
+    warning("loss_scale",
+            "The loss scale fell below 1: the numbers of this run do not fit f16; compute f32 has room "
+            "for them",
+            report.step);
+  }
+  if (!report.skipped) {
+    skipped_in_a_row_ = 0;
+    return;
+  }
+  std::string rows;
+  for (const std::int64_t row : report.rows) rows += (rows.empty() ? "" : ", ") + std::to_string(row);
+  warning("skipped_step",
+          "Step " + std::to_string(report.step) + " gave a value that is not finite and was skipped; rows " +
+              rows,
+          report.step);
+  // In f16 a scaled gradient that is too large is how the right scale is found.
+  if (report.loss_scale > 1 && std::isfinite(report.loss)) return;
+  if (++skipped_in_a_row_ >= 3) {
+    throw Error(ErrorCode::numeric, "Three steps in a row gave values that are not finite", "rows " + rows,
+                "Lower learning-rate, or look at these rows");
+  }
+}
+
+void RunEvents::evaluation(const EvalEvent& event) {
+  append(event_line(event));
+  show(nullptr, &event);
+}
+
+void RunEvents::error(const Error& error) {
+  folder_.append({{"type", "error"},
+                  {"code", to_string(error.code())},
+                  {"what", error.message()},
+                  {"where", error.where()},
+                  {"hint", error.hint()}});
+  state(RunState::failed, error.message());
+}
+
+void RunEvents::with_patience(const std::function<void()>& action) {
+  for (;;) {
+    try {
+      return action();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::disk_full && error.code() != ErrorCode::io &&
+          error.code() != ErrorCode::not_found)
+        throw;
+      const RunState before = std::exchange(state_, RunState::waiting);
+      why_ = error.what();
+      show();
+      try {
+        folder_.append({{"type", "state"}, {"state", to_string(state_)}, {"why", why_}});
+      } catch (const Error&) {
+        // The same full disk takes no event either; the terminal has been told above.
+      }
+      const auto left = now();
+      control_.wait_for_retry();  // throws Error(cancelled) on a stop request
+      clock_.was_away(left, now());
+      state_ = before;
+      why_.clear();
+    }
+  }
+}
+
+}  // namespace lorikeet

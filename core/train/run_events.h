@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/train/run_clock.h"
+#include "core/train/run_control.h"
+#include "core/train/run_job.h"
+#include "core/train/trainer.h"
+#include "kernels/base/error.h"
+
+namespace lorikeet {
+
+/// What a run says: lines in events.jsonl, and the same to whoever called run_job. Everything it writes waits
+/// for a disk that is full or gone, with everything in memory.
+class RunEvents {
+ public:
+  RunEvents(RunFolder& folder, const RunJobOptions& options, RunControl& control, RunClock& clock)
+      : folder_(folder), options_(options), control_(control), clock_(clock) {}
+
+  RunState state() const { return state_; }
+  void state(RunState state, const std::string& why = {});
+  void append(const Json& event) {
+    with_patience([&] { folder_.append(event); });
+  }
+  /// A warning; `step` 0 = none.
+  void warning(const char* code, const std::string& what, std::int64_t step = 0);
+  /// A step with what it has to warn of; `seconds` is what it took. Throws Error(numeric) when too many steps
+  /// in a row gave values that are not finite.
+  void step(const StepReport& report, const Trainer& trainer, std::int64_t memory_bytes, double seconds);
+  void evaluation(const EvalEvent& event);
+  void error(const Error& error);  ///< without patience: the run ends here
+
+  /// Runs something that writes; when the disk is full or gone it waits and tries again. Throws
+  /// Error(cancelled) on a stop request.
+  void with_patience(const std::function<void()>& action);
+
+  void set_steps(std::int64_t total, std::int64_t finished) {
+    total_steps_ = total;
+    finished_steps_ = finished;
+  }
+
+ private:
+  void show(const StepEvent* step = nullptr, const EvalEvent* evaluation = nullptr);
+  void warn(const StepReport& report);
+
+  RunFolder& folder_;
+  const RunJobOptions& options_;
+  RunControl& control_;
+  RunClock& clock_;
+  RunState state_ = RunState::loading;
+  std::string why_;
+  std::int64_t total_steps_ = 0, finished_steps_ = 0;
+  std::int64_t skipped_in_a_row_ = 0;
+  bool warned_of_scale_ = false;
+};
+
+}  // namespace lorikeet
