@@ -32,7 +32,6 @@ struct ChatEngine::Impl {
   std::unique_ptr<BaseModel> model;
   std::vector<LoraAdapter> adapters;
   std::int64_t context = 0;
-  double rope_factor = 1;
   std::unique_ptr<Session> session;
 };
 
@@ -69,13 +68,12 @@ void ChatEngine::set_adapters(const std::vector<ChatAdapter>& adapters) {
   }
   auto format =
       choose_format(c.spec, c.settings, adapters.empty() ? "" : adapters.front().folder, c.tokenizer);
-  if (factor != c.rope_factor) c.session = std::make_unique<Session>(*c.model, c.compute, c.context, factor);
-  c.rope_factor = factor;
   std::vector<std::pair<const LoraAdapter*, double>> active;
   for (std::size_t i = 0; i < loaded.size(); ++i) active.emplace_back(&loaded[i], adapters[i].strength);
-  c.session->set_adapters(active);
-  c.adapters =
-      std::move(loaded);  // moving the vector keeps its elements, and so the pointers, where they are
+  c.session->set_adapters(active, factor);
+  // The old ones lived until here: where memory ran out the session still has them. Moving the vector keeps
+  // its elements, and so the pointers, where they are.
+  c.adapters = std::move(loaded);
   c.format = std::move(format);
 }
 

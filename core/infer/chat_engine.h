@@ -39,7 +39,7 @@ class ChatEngine {
   ~ChatEngine();
 
   /// Replaces the adapters. With template auto the first one's template, system text and stop ids are used
-  /// (design.md §10).
+  /// (design.md §10). When it throws, the adapters of before are still set.
   void set_adapters(const std::vector<ChatAdapter>& adapters);
   /// Answers a conversation; `say` gets valid UTF-8 as it comes. With template none the last message's text
   /// is continued.

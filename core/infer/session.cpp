@@ -51,9 +51,14 @@ struct Session::Impl {
   void all_layers(std::int64_t count, std::int64_t limit, bool with_head);
   void layer(std::int64_t index, std::int64_t count, std::int64_t limit);
   void linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView x, TensorView residual);
-  void make_work();
-  std::int64_t tail(std::int64_t width, std::initializer_list<Linear> readers) const;
-  Work work(std::int64_t width, std::int64_t spare = 0);
+  /// Work space that linear layers read; its spare columns depend on the adapters.
+  struct Inputs {
+    Work norm, attention, inner;
+  };
+  Inputs make_inputs(const std::vector<Loaded>& loaded) const;
+  std::int64_t tail(const std::vector<Loaded>& loaded, std::int64_t width,
+                    std::initializer_list<Linear> readers) const;
+  Work work(std::int64_t width, std::int64_t spare = 0) const;
 
   BaseModel& model;
   Backend& backend;
@@ -62,9 +67,12 @@ struct Session::Impl {
   std::int64_t context;
   AttentionShape attention_shape;
 
-  std::vector<Tensor> k_cache, v_cache;    ///< (context,kv) of each layer
-  Work x, middle, norm, attention, inner;  ///< (chunk, ...)
-  Work q, k, v, gate, up;                  ///< where parts are fused: q holds k and v too, gate holds up
+  double rope_linear_factor;
+
+  std::vector<Tensor> k_cache, v_cache;  ///< (context,kv) of each layer
+  Work x, middle;                        ///< (chunk, ...)
+  Work q, k, v, gate, up;                ///< where parts are fused: q holds k and v too, gate holds up
+  Inputs inputs;
   Tensor rstd, indices, last_norm, logits_device, recent, drawn;
   std::vector<Loaded> adapters;
   std::vector<TokenId> seen;
@@ -80,15 +88,19 @@ TensorView Session::Impl::Work::columns(std::int64_t count, std::int64_t first, 
   return columns == some.columns() ? some : some.column_range(first, columns);
 }
 
-Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_context,
-                    double rope_linear_factor)
-    : model(base), backend(base.backend()), spec(base.spec()), type(compute_type), context(wanted_context) {
+Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_context, double factor)
+    : model(base),
+      backend(base.backend()),
+      spec(base.spec()),
+      type(compute_type),
+      context(wanted_context),
+      rope_linear_factor(factor) {
   if (context < 1) throw Error(ErrorCode::invalid_argument, "The context must hold at least one token");
   model.prepare_positions(context, rope_linear_factor);
   attention_shape = {spec.heads, spec.kv_heads, spec.head_dim,
                      static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))),
                      spec.sliding_window};
-  const std::int64_t key = spec.kv_heads * spec.head_dim;
+  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   for (std::int64_t i = 0; i < spec.layers; ++i) {
     k_cache.push_back(backend.allocate({context, key}, type));
     v_cache.push_back(backend.allocate({context, key}, type));
@@ -100,19 +112,30 @@ Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_con
   recent = backend.allocate({context}, DType::i32);
   drawn = backend.allocate({1}, DType::i32);
   logits.resize(static_cast<std::size_t>(spec.vocab_size));
-  make_work();
+  x = work(spec.hidden_size);
+  middle = work(spec.hidden_size);
+  const bool fused = backend.fuses_parts();
+  q = work(fused ? query + 2 * key : query);
+  gate = work(fused ? 2 * spec.intermediate_size : spec.intermediate_size);
+  if (!fused) {
+    k = work(key);
+    v = work(key);
+    up = work(spec.intermediate_size);
+  }
+  inputs = make_inputs({});
 }
 
-Session::Impl::Work Session::Impl::work(std::int64_t width, std::int64_t spare) {
+Session::Impl::Work Session::Impl::work(std::int64_t width, std::int64_t spare) const {
   return {backend.allocate({prefill_chunk, width + spare}, type), width};
 }
 
-std::int64_t Session::Impl::tail(std::int64_t width, std::initializer_list<Linear> readers) const {
+std::int64_t Session::Impl::tail(const std::vector<Loaded>& loaded, std::int64_t width,
+                                 std::initializer_list<Linear> readers) const {
   std::int64_t ranks = 0;
-  for (const Loaded& loaded : adapters) {
+  for (const Loaded& one : loaded) {
     for (const Linear which : readers) {
       std::int64_t largest = 0;
-      for (const LoraModule& module : loaded.adapter->modules()) {
+      for (const LoraModule& module : one.adapter->modules()) {
         if (module.name == linear_names[which]) largest = std::max(largest, module.rank);
       }
       ranks += largest;
@@ -121,24 +144,15 @@ std::int64_t Session::Impl::tail(std::int64_t width, std::initializer_list<Linea
   return backend.tail_columns(width, ranks);
 }
 
-void Session::Impl::make_work() {
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
-  const std::int64_t hidden = spec.hidden_size, intermediate = spec.intermediate_size;
-  x = work(hidden);
-  middle = work(hidden);
-  norm = work(hidden, std::max(tail(hidden, {q_proj, k_proj, v_proj}), tail(hidden, {gate_proj, up_proj})));
-  attention = work(query, tail(query, {o_proj}));
-  inner = work(intermediate, tail(intermediate, {down_proj}));
-  if (backend.fuses_parts()) {
-    q = work(query + 2 * key);
-    gate = work(2 * intermediate);
-    return;
-  }
-  q = work(query);
-  k = work(key);
-  v = work(key);
-  gate = work(intermediate);
-  up = work(intermediate);
+Session::Impl::Inputs Session::Impl::make_inputs(const std::vector<Loaded>& loaded) const {
+  const std::int64_t query = spec.heads * spec.head_dim, hidden = spec.hidden_size;
+  const std::int64_t intermediate = spec.intermediate_size;
+  Inputs made;
+  made.norm = work(hidden, std::max(tail(loaded, hidden, {q_proj, k_proj, v_proj}),
+                                    tail(loaded, hidden, {gate_proj, up_proj})));
+  made.attention = work(query, tail(loaded, query, {o_proj}));
+  made.inner = work(intermediate, tail(loaded, intermediate, {down_proj}));
+  return made;
 }
 
 void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView in,
@@ -167,8 +181,9 @@ void Session::Impl::layer(std::int64_t index, std::int64_t count, std::int64_t l
   const auto epsilon = static_cast<float>(spec.rms_epsilon);
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   const bool fused = backend.fuses_parts();
-  const TensorView x_rows = x.rows(count), middle_rows = middle.rows(count), norm_rows = norm.rows(count);
-  const TensorView attention_rows = attention.rows(count), inner_rows = inner.rows(count);
+  const TensorView x_rows = x.rows(count), middle_rows = middle.rows(count),
+                   norm_rows = inputs.norm.rows(count);
+  const TensorView attention_rows = inputs.attention.rows(count), inner_rows = inputs.inner.rows(count);
   const TensorView q_rows = q.columns(count, 0, query);
   const TensorView k_rows = fused ? q.columns(count, query, key) : k.rows(count);
   const TensorView v_rows = fused ? q.columns(count, query + key, key) : v.rows(count);
@@ -223,26 +238,35 @@ Session::Session(BaseModel& model, DType compute, std::int64_t context, double r
     : impl_(std::make_unique<Impl>(model, compute, context, rope_linear_factor)) {}
 Session::~Session() = default;
 
-void Session::set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters) {
+void Session::set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters,
+                           std::optional<double> rope_linear_factor) {
   Impl& s = *impl_;
   s.seen.clear();
   std::erase_if(adapters, [](const auto& one) { return one.second == 0; });
+  const double factor = rope_linear_factor.value_or(s.rope_linear_factor);
   const auto is_set = [](const Impl::Loaded& loaded, const auto& wanted) {
     const TensorView parameters = wanted.first->parameters();
     return loaded.adapter == wanted.first && loaded.strength == wanted.second &&
            loaded.parameters.data == parameters.data && loaded.parameters.shape == parameters.shape;
   };
-  if (std::equal(s.adapters.begin(), s.adapters.end(), adapters.begin(), adapters.end(), is_set)) return;
-  s.backend.forget_repeats();
-  s.adapters.clear();
+  if (factor == s.rope_linear_factor &&
+      std::equal(s.adapters.begin(), s.adapters.end(), adapters.begin(), adapters.end(), is_set))
+    return;
+  // All that can fail comes first: what is set stays as it is then, and so do the adapters it points to.
+  std::vector<Impl::Loaded> next;
   for (const auto& [adapter, strength] : adapters) {
     Impl::Loaded loaded{adapter, strength, adapter->parameters(), {}, 1};
     for (const auto& module : adapter->modules())
       loaded.largest_rank = std::max(loaded.largest_rank, module.rank);
     loaded.xa = s.backend.allocate({3 * prefill_chunk * loaded.largest_rank}, s.type);
-    s.adapters.push_back(std::move(loaded));
+    next.push_back(std::move(loaded));
   }
-  s.make_work();
+  Impl::Inputs inputs = s.make_inputs(next);
+  s.model.prepare_positions(s.context, factor);
+  s.backend.forget_repeats();  // they name what goes now
+  s.adapters = std::move(next);
+  s.inputs = std::move(inputs);
+  s.rope_linear_factor = factor;
 }
 
 void Session::prefill(const std::vector<TokenId>& ids, std::stop_token stop) {

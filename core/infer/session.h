@@ -40,8 +40,10 @@ class Session {
   Session(BaseModel& model, DType compute, std::int64_t context, double rope_linear_factor = 1);
   ~Session();
 
-  /// Strength multiplies the adapter's own scale; 0 leaves it out. Clears the cache.
-  void set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters);
+  /// Strength multiplies the adapter's own scale; 0 leaves it out. A factor replaces the session's. Clears
+  /// the cache. When memory runs out, the adapters and the factor are those of before.
+  void set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters,
+                    std::optional<double> rope_linear_factor = {});
   /// Makes the cache hold exactly `ids`, reusing the common prefix; the logits of the last position are on
   /// the device then. Throws Error(invalid_argument) when they exceed the context, Error(cancelled) between
   /// chunks.

@@ -134,11 +134,14 @@ void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) 
       sine[at] = static_cast<float>(std::sin(static_cast<double>(angle)));
     }
   }
+  // Where memory runs out the tables of before stay, both of them.
+  Tensor cosine_table = backend_->allocate({positions, pairs}, DType::f32);
+  Tensor sine_table = backend_->allocate({positions, pairs}, DType::f32);
+  backend_->upload(cosine_table, cosine.data());
+  backend_->upload(sine_table, sine.data());
   backend_->forget_repeats();  // they name the tables that go now
-  rope_cosine_ = backend_->allocate({positions, pairs}, DType::f32);
-  rope_sine_ = backend_->allocate({positions, pairs}, DType::f32);
-  backend_->upload(rope_cosine_, cosine.data());
-  backend_->upload(rope_sine_, sine.data());
+  rope_cosine_ = std::move(cosine_table);
+  rope_sine_ = std::move(sine_table);
   linear_factor_ = linear_factor;
 }
 

@@ -126,6 +126,33 @@ class TestSession : public QObject {
     QVERIFY(none == base);
   }
 
+  void adapters_that_find_no_memory_leave_those_of_before() {
+    const auto ids = some_ids(12);
+    Session session(*model_, DType::f32, 64);
+    session.set_adapters({{adapter_.get(), 1.0}});
+    const auto expected = prefill(session, ids);
+    MemoryBudget& budget = backend_->budget();
+    int refused = 0;
+    for (bool fits = false; !fits; ++refused) {
+      // Room for a little more each time: the list, its work space and the tables are refused in turn.
+      const std::uint64_t taken = budget.limit_bytes() - budget.used_bytes() - 16384 * refused;
+      budget.acquire(taken);
+      std::optional<ErrorCode> code;
+      try {
+        session.set_adapters({{adapter_.get(), 0.5}, {adapter_.get(), 2.0}}, 2);
+        fits = true;
+      } catch (const Error& error) {
+        code = error.code();
+      }
+      budget.release(taken);
+      QVERIFY(fits || code == ErrorCode::out_of_memory);
+      QCOMPARE(prefill(session, ids) == expected, !fits);
+    }
+    QVERIFY2(refused > 4, qPrintable(QString::number(refused)));
+    session.set_adapters({{adapter_.get(), 1.0}}, 1);
+    QVERIFY(prefill(session, ids) == expected);
+  }
+
   void what_does_not_fit_is_refused() {
     Session session(*model_, DType::f32, 16);
     QVERIFY_EXCEPTION_THROWN(session.prefill(some_ids(17)), Error);
