@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/train/epoch_batches.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -16,21 +17,14 @@ BatchStream::BatchStream(const std::vector<TokenRow>& rows, const Settings& sett
 void BatchStream::load_epoch(std::int64_t epoch) {
   epoch_ = epoch;
   next_ = 0;
-  const auto order =
-      epoch_order(static_cast<std::int64_t>(rows_.size()), settings_.seed, epoch, settings_.shuffle);
-  plan_ = plan_batches(rows_, order, settings_.batch_size, max_length_, settings_.packing);
+  plan_ = epoch_batches(rows_, settings_, epoch, max_length_);
 }
 
 void BatchStream::seek(std::int64_t step) {
-  load_epoch(0);
-  // Epochs can differ by a packed bin, so they are walked one by one; each is cheap against a training step.
-  for (;;) {
-    const std::int64_t steps = (batch_count() + settings_.accumulation - 1) / settings_.accumulation;
-    if (step < steps) break;
-    step -= steps;
-    load_epoch(epoch_ + 1);
-  }
-  next_ = step * settings_.accumulation;
+  // Every epoch has as many micro-batches as this one.
+  const std::int64_t steps = (batch_count() + settings_.accumulation - 1) / settings_.accumulation;
+  load_epoch(step / steps);
+  next_ = step % steps * settings_.accumulation;
 }
 
 std::vector<std::vector<std::int64_t>> BatchStream::step_batches() const {

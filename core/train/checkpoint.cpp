@@ -137,10 +137,11 @@ std::string newest_checkpoint(const RunFolder& run) {
   return {};
 }
 
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep, const std::string& protect) {
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
+                            const std::vector<std::string>& protect) {
   std::int64_t kept = 0;
   for (const auto& [step, folder] : step_folders(run)) {
-    if (kept < keep || folder == protect) {
+    if (kept < keep || std::find(protect.begin(), protect.end(), folder) != protect.end()) {
       ++kept;
       continue;
     }

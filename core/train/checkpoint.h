@@ -37,7 +37,7 @@ void verify_checkpoint(const std::string& folder);
 /// moved to checkpoints/broken/.
 std::string newest_checkpoint(const RunFolder& run);
 
-/// Removes the oldest complete checkpoints beyond `keep`, never `protect`.
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep, const std::string& protect);
+/// Removes the oldest complete checkpoints beyond `keep`, never one of `protect` (paths; "" is none).
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep, const std::vector<std::string>& protect);
 
 }  // namespace lorikeet

@@ -6,6 +6,7 @@
 
 #include "core/data/packing.h"
 #include "core/train/readback.h"
+#include "kernels/base/error.h"
 
 namespace lorikeet {
 
@@ -40,6 +41,18 @@ Evaluation evaluate_rows(Transformer& transformer, const std::vector<TokenRow>& 
   result.perplexity = std::exp(result.loss);
   result.accuracy = totals[1] / count;
   return result;
+}
+
+Evaluation evaluate_fitting(Transformer& transformer, const std::vector<TokenRow>& rows,
+                            std::int64_t& max_tokens, const std::function<void()>& between) {
+  for (;;) {
+    try {
+      return evaluate_rows(transformer, rows, max_tokens, between);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || max_tokens <= 1) throw;
+      max_tokens /= 2;
+    }
+  }
 }
 
 }  // namespace lorikeet

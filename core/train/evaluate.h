@@ -23,4 +23,9 @@ struct Evaluation {
 Evaluation evaluate_rows(Transformer& transformer, const std::vector<TokenRow>& rows, std::int64_t max_tokens,
                          const std::function<void()>& between = {});
 
+/// The same where memory may be short: groups are halved, down to single rows, until one pass goes through.
+/// `max_tokens` is then what went through. Throws what evaluate_rows throws for single rows.
+Evaluation evaluate_fitting(Transformer& transformer, const std::vector<TokenRow>& rows,
+                            std::int64_t& max_tokens, const std::function<void()>& between = {});
+
 }  // namespace lorikeet

@@ -87,7 +87,7 @@ void EventReader::apply(const Json& event) {
     history_.error =
         ErrorEvent{text(event, "code"), text(event, "what"), text(event, "where"), text(event, "hint")};
   } else if (type == "done") {
-    history_.done = DoneEvent{text(event, "adapter"), whole(event, "best_step")};
+    history_.done = DoneEvent{text(event, "adapter"), whole(event, "best_step"), text(event, "best")};
   } else if (type == "resume") {
     const std::int64_t step = whole(event, "from_step");
     drop_beyond(history_.steps, step);

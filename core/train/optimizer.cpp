@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/optimizer.h"
 
+#include <array>
+#include <cmath>
+#include <cstring>
+
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -71,6 +75,25 @@ void AdapterOptimizer::restore(const std::vector<char>& state) {
                                            " bytes, expected " + std::to_string(state_.view().bytes()));
   }
   backend_.upload(state_, state.data());
+}
+
+void AdapterOptimizer::require_finite(const std::vector<char>& state) const {
+  const auto check = [&](TensorView values) {
+    const char* at = state.data() + (values.as<char>() - state_.view().as<char>());
+    for (std::int64_t i = 0; i < values.elements(); ++i) {
+      float value = 0;
+      std::memcpy(&value, at + 4 * i, sizeof value);
+      if (std::isfinite(value)) continue;
+      throw Error(ErrorCode::numeric,
+                  "The optimiser's state holds values that are not finite and is not saved", "",
+                  "Go on from an earlier checkpoint, with a lower learning-rate");
+    }
+  };
+  for (const AdamPart& part : parts_) {
+    for (const TensorView& values :
+         part.is_8bit ? std::array{part.eight.m_absmax, part.eight.v_absmax} : std::array{part.m, part.v})
+      check(values);
+  }
 }
 
 std::uint64_t AdapterOptimizer::bytes() const {

@@ -27,6 +27,8 @@ class AdapterOptimizer {
   std::vector<char> save() const;
   /// Throws Error(bad_format) when the size is another one.
   void restore(const std::vector<char>& state);
+  /// Throws Error(numeric) when a state as save() gives it holds a moment that is not finite.
+  void require_finite(const std::vector<char>& state) const;
   std::uint64_t bytes() const;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "core/data/packing.h"
 #include "core/model/activation_plan.h"
+#include "core/train/epoch_batches.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -232,8 +233,7 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
   for (std::size_t i = 0; i < lengths.size() && i < static_cast<std::size_t>(settings.batch_size); ++i) {
     shape.longest_rows_sum += lengths[i];
   }
-  const auto order = epoch_order(shape.rows, settings.seed, 0, settings.shuffle);
-  const auto batches = plan_batches(train, order, settings.batch_size, max_length, settings.packing);
+  const auto batches = epoch_batches(train, settings, 0, max_length);
   shape.micro_batches_per_epoch = static_cast<std::int64_t>(batches.micro_batches.size());
   return shape;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/model/adapter_files.h"
+#include "core/train/epoch_batches.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -63,6 +64,7 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
                           std::shared_ptr<const Tokenizer> tokenizer, const ModelSpec& spec,
                           const std::string& adapter_folder, const Settings& settings, std::stop_token stop,
                           const RowsRead& progress) {
+  require_settings_that_agree(settings);
   PreparedData data;
   data.tokenizer = std::move(tokenizer);
   data.format = choose_format(spec, settings, adapter_folder, data.tokenizer);

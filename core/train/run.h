@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "core/model/lora_adapter.h"
+#include "core/train/evaluation_watch.h"
+#include "core/train/gradient_check.h"
+#include "core/train/non_finite_guard.h"
 #include "core/train/prepare.h"
 #include "core/train/run_clock.h"
 #include "core/train/run_control.h"
@@ -18,8 +20,9 @@
 namespace lorikeet {
 
 /// One run from loading to its end. One file per concern: run_job.cpp has the order of things, run_steps.cpp
-/// the loop with pauses and checkpoints, run_evaluation.cpp evaluation and samples; run_events.h is what is
-/// said, run_clock.h the times.
+/// the loop with pauses and checkpoints, run_evaluation.cpp evaluation, samples and the best of them,
+/// run_guard.cpp what happens when numbers are not as they should be; run_events.h is what is said,
+/// run_clock.h the times.
 class Run {
  public:
   Run(RunFolder& folder, const RunJobOptions& options)
@@ -42,13 +45,25 @@ class Run {
   void report_step(const StepReport& report);
   void after_step(bool last);
   void checkpoint();
-  void wait_while_paused();
+  void wait_while_paused(const std::string& why);
   /// Takes requests of control/; throws Error(cancelled) on a stop request.
   std::function<void()> between();
 
   // run_evaluation.cpp
-  void evaluate();
-  void note_best(std::int64_t step, double loss);
+  bool evaluation_is_due() const;
+  /// Evaluates and answers the sample prompts; true when this was the best evaluation so far. What fails is
+  /// said, and the run goes on.
+  bool evaluate();
+  void recall_evaluations(const RunHistory& history, bool was_done);
+  std::string best_checkpoint() const;
+  /// The adapter of the best evaluation, beside the last one; "" when there is none to keep.
+  std::string write_best();
+  bool go_on_after(const char* code, const std::string& what, const std::function<void()>& action);
+
+  // run_guard.cpp
+  void guard(const StepReport& report);
+  void wait_and_go_back();
+  bool go_back();
 
   RunFolder& folder_;
   const RunJobOptions& options_;
@@ -67,10 +82,14 @@ class Run {
   std::unique_ptr<SamplePrompts> samples_;
   AdapterNotes notes_;
   double elapsed_before_ = 0;  ///< of earlier parts of a resumed run
-  std::int64_t best_step_ = 0;
-  double best_loss_ = INFINITY;
-  bool known_evaluation_ = false;  ///< of step 0, by an engine that was killed before its first checkpoint
+  EvaluationWatch watch_;
+  bool stops_early_ = false;
+  // At the step that a resumed run begins at: what an engine before this one has said of it.
+  bool known_evaluation_ = false, evaluation_missing_ = false;
   std::size_t known_samples_ = 0;
+  std::unique_ptr<GradientCheck> gradient_check_;  ///< null once it has nothing more to look at
+  NonFiniteGuard guard_;
+  NonFiniteGuard::Verdict verdict_ = NonFiniteGuard::Verdict::go_on;
 };
 
 }  // namespace lorikeet

@@ -20,6 +20,7 @@ class RunControl {
   /// Looks for a request, at most every 100 ms; takes it back from the folder and remembers it.
   std::optional<ControlRequest> poll();
   bool pause_requested() const { return paused_; }
+  void pause() { paused_ = true; }  ///< as if it had been asked for
   bool checkpoint_requested() const { return checkpoint_; }
   bool take_checkpoint_request();
   /// Blocks until resume is asked for; throws Error(cancelled) when stop is.

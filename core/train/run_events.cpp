@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/train/non_finite_guard.h"
 #include "core/train/run_record.h"
 
 namespace lorikeet {
@@ -59,22 +60,11 @@ void RunEvents::warn(const StepReport& report) {
             "for them",
             report.step);
   }
-  if (!report.skipped) {
-    skipped_in_a_row_ = 0;
-    return;
-  }
-  std::string rows;
-  for (const std::int64_t row : report.rows) rows += (rows.empty() ? "" : ", ") + std::to_string(row);
+  if (!report.skipped) return;
   warning("skipped_step",
           "Step " + std::to_string(report.step) + " gave a value that is not finite and was skipped; rows " +
-              rows,
+              rows_text(report),
           report.step);
-  // In f16 a scaled gradient that is too large is how the right scale is found.
-  if (report.loss_scale > 1 && std::isfinite(report.loss)) return;
-  if (++skipped_in_a_row_ >= 3) {
-    throw Error(ErrorCode::numeric, "Three steps in a row gave values that are not finite", "rows " + rows,
-                "Lower learning-rate, or look at these rows");
-  }
 }
 
 void RunEvents::evaluation(const EvalEvent& event) {

@@ -27,8 +27,7 @@ class RunEvents {
   }
   /// A warning; `step` 0 = none.
   void warning(const char* code, const std::string& what, std::int64_t step = 0);
-  /// A step with what it has to warn of; `seconds` is what it took. Throws Error(numeric) when too many steps
-  /// in a row gave values that are not finite.
+  /// A step with what it has to warn of; `seconds` is what it took.
   void step(const StepReport& report, const Trainer& trainer, std::int64_t memory_bytes, double seconds);
   void evaluation(const EvalEvent& event);
   void error(const Error& error);  ///< without patience: the run ends here
@@ -53,7 +52,6 @@ class RunEvents {
   RunState state_ = RunState::loading;
   std::string why_;
   std::int64_t total_steps_ = 0, finished_steps_ = 0;
-  std::int64_t skipped_in_a_row_ = 0;
   bool warned_of_scale_ = false;
 };
 

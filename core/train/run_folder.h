@@ -81,6 +81,7 @@ struct ErrorEvent {
 struct DoneEvent {
   std::string adapter;  ///< relative to the run folder
   std::int64_t best_step = 0;
+  std::string best;  ///< folder of the adapter of that step, "" = none
 };
 
 /// What a reader knows of a run after replaying events.jsonl: lines beyond a resume's step are dropped.
@@ -124,7 +125,8 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string log_path() const { return path_ + "/engine.log"; }
-  std::string adapter_path() const { return path_ + "/adapter"; }
+  std::string adapter_path() const { return path_ + "/adapter"; }  ///< of the last step
+  std::string best_path() const { return path_ + "/best"; }        ///< adapter of the best evaluation
   std::string checkpoint_path(std::int64_t step) const;
   Job read_job() const;
   void write_job(const Job& job) const;

@@ -81,10 +81,13 @@ void Run::start_or_restore() {
   trainer_ = std::make_unique<Trainer>(std::move(parts));
   samples_ = std::make_unique<SamplePrompts>(*model_, *adapter_, *data_.format, job_.settings.sample_prompts,
                                              compute_, notes_.rope_linear_factor);
+  evaluation_missing_ = true;  // the one before the first step
   if (options_.resume) restore();
+  if (trainer_->step_number() == 0) gradient_check_ = std::make_unique<GradientCheck>(*backend_, *adapter_);
 }
 
 void Run::restore() {
+  const bool was_done = folder_.read_history().state == RunState::done;
   const std::string newest = newest_checkpoint(folder_);
   if (!newest.empty()) trainer_->restore(newest);
   const std::int64_t step = trainer_->step_number();
@@ -92,25 +95,20 @@ void Run::restore() {
   events_.append({{"type", "resume"}, {"from_step", step}});
   const RunHistory history = folder_.read_history();
   if (!history.steps.empty()) elapsed_before_ = history.steps.back().elapsed_seconds;
-  // Killed between a checkpoint and its event, or after the evaluation before the first step: nothing is said
-  // twice and nothing is left out.
+  // Killed between a checkpoint and its event.
   if (!newest.empty() && (history.checkpoints.empty() || history.checkpoints.back().step != step)) {
     events_.append(
         {{"type", "checkpoint"}, {"step", step}, {"path", "checkpoints/step-" + std::to_string(step)}});
   }
-  if (step == 0) {
-    known_evaluation_ = !history.evaluations.empty();
-    known_samples_ = history.samples.size();
-  }
-  for (const auto& evaluation : history.evaluations) note_best(evaluation.step, evaluation.loss);
+  recall_evaluations(history, was_done);
 }
 
 RunEnd Run::train() {
   clock_.start(std::chrono::steady_clock::now(), elapsed_before_);
   events_.state(RunState::training);
   try {
-    if (trainer_->step_number() == 0) evaluate();
-    while (!trainer_->finished()) {
+    if (evaluation_missing_) evaluate();
+    while (!trainer_->finished() && !stops_early_) {
       one_step();
       after_step(trainer_->finished());
     }
@@ -119,6 +117,10 @@ RunEnd Run::train() {
     // A step whose update the device has is finished; one that is only begun has not happened.
     if (trainer_->in_flight()) report_step(trainer_->finish_step());
     trainer_->drop_step();
+    if (verdict_ == NonFiniteGuard::Verdict::weights_lost && !go_back()) {
+      throw Error(ErrorCode::numeric, guard_.why(), folder_.path(),
+                  "There is no checkpoint: nothing is kept");
+    }
     const std::int64_t step = trainer_->step_number();
     if (events_.state() != RunState::stopping)
       events_.state(RunState::stopping, "Stops now and keeps the finished steps");
@@ -126,14 +128,22 @@ RunEnd Run::train() {
     finish("Stopped after step " + std::to_string(step) + " of " + std::to_string(plan_.steps));
     return RunEnd::stopped;
   }
-  finish({});
+  finish(stops_early_ && !trainer_->finished()
+             ? "Stopped early after step " + std::to_string(trainer_->step_number()) + " of " +
+                   std::to_string(plan_.steps) + ": " + std::to_string(watch_.without_gain()) +
+                   " evaluations in a row brought no gain; the best was at step " +
+                   std::to_string(watch_.best_step())
+             : std::string());
   return RunEnd::done;
 }
 
 void Run::finish(const std::string& why) {
   if (trainer_->step_number() > 0) {
+    trainer_->require_finite();
     events_.with_patience([&] { adapter_->save(*backend_, folder_.adapter_path(), notes_); });
-    events_.append({{"type", "done"}, {"adapter", "adapter"}, {"best_step", best_step_}});
+    const std::string best = write_best();
+    events_.append(
+        {{"type", "done"}, {"adapter", "adapter"}, {"best_step", watch_.best_step()}, {"best", best}});
     if (!options_.library_home.empty()) {
       try {
         Library library(options_.library_home);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/train/checkpoint.h"
 #include "core/train/process_memory.h"
@@ -39,8 +40,8 @@ std::function<void()> Run::between() {
 /// Nothing but steps comes after the next one, as far as is known.
 bool Run::may_look_ahead() const {
   const std::int64_t step = trainer_->step_number() + 1;
-  return backend_->asynchronous() && step % plan_.eval_every != 0 && step % plan_.save_every != 0 &&
-         !control_.pause_requested() && !control_.checkpoint_requested();
+  return backend_->asynchronous() && !gradient_check_ && step % plan_.eval_every != 0 &&
+         step % plan_.save_every != 0 && !control_.pause_requested() && !control_.checkpoint_requested();
 }
 
 void Run::one_step() {
@@ -58,6 +59,7 @@ void Run::report_step(const StepReport& report) {
                           ? anonymous_bytes()
                           : static_cast<std::int64_t>(backend_->budget().used_bytes());
   events_.step(report, *trainer_, memory, seconds);
+  guard(report);
 }
 
 void Run::checkpoint() {
@@ -69,12 +71,12 @@ void Run::checkpoint() {
     verify_checkpoint(path);  // the old one goes only after the new one was read back
     folder_.append(
         {{"type", "checkpoint"}, {"step", step}, {"path", "checkpoints/step-" + std::to_string(step)}});
-    remove_old_checkpoints(folder_, job_.settings.keep_checkpoints, path);
+    remove_old_checkpoints(folder_, job_.settings.keep_checkpoints, {path, best_checkpoint()});
   });
 }
 
-void Run::wait_while_paused() {
-  events_.state(RunState::paused, "Paused after step " + std::to_string(trainer_->step_number()));
+void Run::wait_while_paused(const std::string& why) {
+  events_.state(RunState::paused, why);
   const auto left = now();
   control_.wait_while_paused();  // throws Error(cancelled) on a stop request
   clock_.was_away(left, now());
@@ -82,17 +84,23 @@ void Run::wait_while_paused() {
 }
 
 void Run::after_step(bool last) {
+  if (verdict_ == NonFiniteGuard::Verdict::weights_lost) return wait_and_go_back();
   const std::int64_t step = trainer_->step_number();
-  if (last || step % plan_.eval_every == 0) {
-    evaluate();
+  bool best = false;
+  if (last || evaluation_is_due()) {
+    best = evaluate();
     clock_.interrupt();
   }
+  const bool ends = last || stops_early_;
   const bool wanted = control_.take_checkpoint_request();
-  if (wanted || control_.pause_requested() || last || step % plan_.save_every == 0) {
+  if (wanted || control_.pause_requested() || ends || best || step % plan_.save_every == 0) {
     checkpoint();
     clock_.interrupt();
   }
-  if (control_.pause_requested() && !last) wait_while_paused();
+  if (!control_.pause_requested() || ends) return;
+  wait_while_paused(std::exchange(verdict_, NonFiniteGuard::Verdict::go_on) == NonFiniteGuard::Verdict::pause
+                        ? guard_.why()
+                        : "Paused after step " + std::to_string(step));
 }
 
 }  // namespace lorikeet

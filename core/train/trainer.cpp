@@ -44,9 +44,10 @@ void restore_adapter(Backend& backend, const ModelSpec& spec, LoraAdapter& adapt
   backend.copy(adapter.parameters(), saved.parameters());
 }
 
-/// Places in the block of numbers that come back from the device after a step: loss and correct answers, then
-/// what guarded_adamw leaves.
-constexpr std::int64_t sums_count = 2, numbers_count = sums_count + outcome_count;
+/// Places in the block of numbers that come back from the device after a step: loss and correct answers, the
+/// squares of the weights, then what guarded_adamw leaves.
+constexpr std::int64_t sums_count = 2, weights_at = sums_count, outcome_at = weights_at + 1,
+                       numbers_count = outcome_at + outcome_count;
 
 Json scale_json(const LossScale::State& state) {
   return {{"scale", state.scale}, {"good_steps", state.good_steps}};
@@ -76,11 +77,13 @@ struct Trainer::Impl {
         readback(backend, numbers.view().bytes()) {
     schedule = {parts.settings.schedule, parts.settings.learning_rate, parts.settings.min_rate,
                 parts.plan.steps, parts.plan.warmup_steps};
+    evaluation_tokens = parts.plan.largest_batch;
     backend.fill_zero(numbers);
   }
 
   TensorView sums() const { return numbers.view().row_range(0, sums_count); }
-  TensorView outcome() const { return numbers.view().row_range(sums_count, outcome_count); }
+  TensorView weights() const { return numbers.view().row_range(weights_at, 1); }
+  TensorView outcome() const { return numbers.view().row_range(outcome_at, outcome_count); }
   std::int64_t given() const { return done + (flying ? 1 : 0); }  ///< steps whose update the device has
 
   void update(const StepReport& report);
@@ -97,6 +100,7 @@ struct Trainer::Impl {
   Readback readback;
   std::optional<StepReport> begun, flying;  ///< what is known of a step before its outcome
   std::int64_t done = 0, tokens = 0, skipped = 0;
+  std::int64_t evaluation_tokens = 0;  ///< of a group; fewer once memory was short
 };
 
 void Trainer::Impl::update(const StepReport& report) {
@@ -107,14 +111,16 @@ void Trainer::Impl::update(const StepReport& report) {
   adam.gradient_scale = static_cast<float>(1 / report.loss_scale);
   optimizer.step(gradients, adam, static_cast<float>(parts.settings.max_grad_norm),
                  numbers.view().row_range(0, 1), outcome());
+  backend.sum_of_squares(parts.adapter->parameters(), weights());
   readback.start(numbers);
 }
 
 void Trainer::Impl::take_outcome(StepReport& report) {
   const double* values = readback.values<double>();
-  const double* results = values + sums_count;
+  const double* results = values + outcome_at;
   report.loss = values[0] / static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
   report.grad_norm = results[outcome_gradient_norm];
+  report.weight_norm = std::sqrt(values[weights_at]);
   report.skipped = results[outcome_skipped] != 0;
   skipped = static_cast<std::int64_t>(results[outcome_skipped_steps]);
   if (parts.compute == DType::f16) scale.finish(report.step, report.loss_scale, report.skipped);
@@ -173,7 +179,7 @@ void Trainer::begin_step(const std::function<void()>& between) {
   if (t.parts.compute == DType::f16) report.loss_scale = t.scale.of_step(report.step);
   t.readback.release();
   t.backend.fill_zero(t.gradients);
-  t.backend.fill_zero(t.sums());
+  t.backend.fill_zero(t.numbers.view().row_range(0, outcome_at));
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
   const auto grad_scale = static_cast<float>(report.loss_scale / count);
   for (const auto& batch : batches)
@@ -205,15 +211,30 @@ void Trainer::drop_step() {
 
 Evaluation Trainer::evaluate(const std::function<void()>& between) {
   Impl& t = *impl_;
-  return evaluate_rows(t.transformer, *t.parts.evaluation_rows, t.parts.plan.largest_batch, between);
+  return evaluate_fitting(t.transformer, *t.parts.evaluation_rows, t.evaluation_tokens, between);
+}
+
+void Trainer::require_finite() const {
+  const Impl& t = *impl_;
+  const Tensor sum = t.backend.allocate({1}, DType::f64);
+  double squares = 0;
+  t.backend.fill_zero(sum);
+  t.backend.sum_of_squares(t.parts.adapter->parameters(), sum);
+  t.backend.download(&squares, sum);
+  if (std::isfinite(squares)) return;
+  throw Error(ErrorCode::numeric, "The adapter holds values that are not finite and is not saved", "",
+              "Go on from an earlier checkpoint, with a lower learning-rate");
 }
 
 void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
   const Impl& t = *impl_;
   if (t.flying) throw Error(ErrorCode::invalid_argument, "An update is in flight: finish the step first");
+  require_finite();
+  const std::vector<char> optimizer_state = t.optimizer.save();
+  t.optimizer.require_finite(optimizer_state);
   CheckpointWriter writer(folder);
   t.parts.adapter->save(t.backend, writer.folder(), notes);
-  writer.add_file("optimizer.bin", t.optimizer.save());
+  writer.add_file("optimizer.bin", optimizer_state);
   Json state = {{"format", 1},
                 {"step", t.done},
                 {"tokens", t.tokens},

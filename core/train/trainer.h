@@ -25,6 +25,7 @@ struct StepReport {
   double loss = 0;  ///< sum over trained tokens / number of trained tokens of the whole step
   double learning_rate = 0;
   double grad_norm = 0;     ///< before clipping
+  double weight_norm = 0;   ///< of the adapter after the step; not finite when a weight is not
   std::int64_t tokens = 0;  ///< of this step, all
   std::int64_t trained_tokens = 0;
   bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
@@ -71,10 +72,14 @@ class Trainer {
   bool in_flight() const;  ///< an update has been given whose outcome has not been taken
   /// Forgets the step that was begun, as if it had not.
   void drop_step();
+  /// Over all evaluation rows, in groups as large as memory allows.
   Evaluation evaluate(const std::function<void()>& between = {});
+  /// Throws Error(numeric) when the adapter holds a value that is not finite.
+  void require_finite() const;
 
   /// Writes adapter, optimiser state and position after the last finished step into `folder` (new),
-  /// manifest.json with sizes and SHA-256 last. No update may be in flight.
+  /// manifest.json with sizes and SHA-256 last. No update may be in flight. Throws Error(numeric) and writes
+  /// nothing when adapter or optimiser state hold a value that is not finite.
   void save(const std::string& folder, const AdapterNotes& notes) const;
   /// Continues from a folder written by save(), bit-exactly; throws Error(bad_format) when a file is not as
   /// the manifest says.

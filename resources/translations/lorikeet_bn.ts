@@ -475,6 +475,22 @@
         <translation>রাখা চেকপয়েন্ট</translation>
     </message>
     <message>
+        <source>Stop early</source>
+        <translation>আগে থামা</translation>
+    </message>
+    <message>
+        <source>Group by length</source>
+        <translation>দৈর্ঘ্য অনুযায়ী সাজানো</translation>
+    </message>
+    <message>
+        <source>Ends after this many evaluations without gain; 0 never does.</source>
+        <translation>এতগুলি মূল্যায়নে উন্নতি না হলে শেষ হয়; ০ দিলে কখনও নয়।</translation>
+    </message>
+    <message>
+        <source>Rows of similar length in one step; for runs without packing.</source>
+        <translation>এক ধাপে কাছাকাছি দৈর্ঘ্যের সারি; প্যাকিং ছাড়া রানের জন্য।</translation>
+    </message>
+    <message>
         <source>Device</source>
         <translation>ডিভাইস</translation>
     </message>

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "core/base/files.h"
@@ -70,15 +71,22 @@ class TestCliTrain : public QObject {
     QVERIFY(history.evaluations.back().loss < history.evaluations.front().loss);
     QCOMPARE(history.evaluations.front().step, std::int64_t{0});
     QVERIFY(history.checkpoints.size() >= 8);
-    int folders = 0;
-    for (const auto& entry : fs::directory_iterator(path("whole").toStdString() + "/checkpoints")) {
-      folders += entry.is_directory() ? 1 : 0;
+    // The last two checkpoints, and the best one beyond them.
+    std::set<std::string> kept = {"step-105", "step-120"}, folders;
+    kept.insert("step-" + std::to_string(history.done->best_step));
+    for (const auto& entry : fs::directory_iterator(path("whole").toStdString() + "/checkpoints"))
+      folders.insert(entry.path().filename().string());
+    QVERIFY(folders == kept);
+    QCOMPARE(history.done->best, std::string("best"));
+    for (const char* folder : {"/adapter/", "/best/"}) {
+      for (const char* file :
+           {"adapter_config.json", "adapter_model.safetensors", "README.md", "lorikeet.json"}) {
+        QVERIFY2(fs::exists(path("whole").toStdString() + folder + file), file);
+      }
     }
-    QCOMPARE(folders, 2);
-    for (const char* file :
-         {"adapter_config.json", "adapter_model.safetensors", "README.md", "lorikeet.json"}) {
-      QVERIFY2(fs::exists(path("whole").toStdString() + "/adapter/" + file), file);
-    }
+    const auto best = RunFolder::open(path("whole").toStdString()).checkpoint_path(history.done->best_step);
+    QVERIFY(read_file(path("whole").toStdString() + "/best/adapter_model.safetensors") ==
+            read_file(best + "/adapter_model.safetensors"));
     const CliResult library = run_cli({"library", "ls", "--json"});
     QCOMPARE(library.code, 0);
     QCOMPARE(library.json()["adapters"].size(), std::size_t{1});

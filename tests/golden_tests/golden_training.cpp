@@ -2,6 +2,7 @@
 #include "tests/golden_tests/golden_training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/train/plan.h"
@@ -22,20 +23,40 @@ TokenRow row_of(const nlohmann::ordered_json& json) {
   return row;
 }
 
+void train_every_token(TokenRow& row) {
+  for (std::size_t t = 1; t < row.ids.size(); ++t) row.targets[t - 1] = row.ids[t];
+  row.trained_tokens = static_cast<std::int64_t>(row.ids.size()) - 1;
+}
+
+void start_by_formula(Backend& backend, LoraAdapter& adapter) {
+  for (const LoraModule& module : adapter.modules()) {
+    std::vector<float> a;
+    for (std::int64_t i = 0; i < module.rank; ++i)
+      for (std::int64_t j = 0; j < module.in; ++j)
+        a.push_back(static_cast<float>(static_cast<double>((i * 31 + j * 17) % 61 - 30) / 30 /
+                                       std::sqrt(static_cast<double>(module.in))));
+    backend.upload(module.a, a.data());
+    backend.fill_zero(module.b);
+  }
+}
+
 /// Every row of the ten steps, in order.
-std::vector<TokenRow> golden_rows() {
+std::vector<TokenRow> golden_rows(bool train_all) {
   std::vector<TokenRow> rows;
   const auto json = read_json("lora_10_steps/rows.json");
   for (const auto& step : json.at("steps"))
     for (const auto& batch : step)
       for (const auto& row : batch) {
         rows.push_back(row_of(row));
+        if (train_all) train_every_token(rows.back());
         rows.back().number = static_cast<std::int64_t>(rows.size());
       }
   return rows;
 }
 
-Settings golden_settings() {
+}  // namespace
+
+Settings ten_step_settings() {
   Settings settings;
   settings.quantization = "none";
   settings.packing = false;
@@ -56,18 +77,28 @@ Settings golden_settings() {
   return settings;
 }
 
-}  // namespace
-
 Training::Training(std::int64_t recomputed_layers, int threads)
     : model("tiny_llama", threads),
       adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_10_steps/adapter_start"))),
-      rows(golden_rows()) {
+      rows(golden_rows(false)) {
+  start(ten_step_settings(), recomputed_layers);
+}
+
+Training::Training(const Settings& settings)
+    : model("tiny_llama", 1),
+      adapter(LoraAdapter::create(model.backend(), model.spec(), settings)),
+      rows(golden_rows(settings.train_on == "all")) {
+  start_by_formula(model.backend(), adapter);
+  start(settings, 0);
+}
+
+void Training::start(const Settings& settings, std::int64_t recomputed_layers) {
   Trainer::Parts parts;
   parts.model = &model.base();
   parts.adapter = &adapter;
   parts.train_rows = &rows;
   parts.evaluation_rows = &no_rows;
-  parts.settings = golden_settings();
+  parts.settings = settings;
   parts.compute = DType::f32;
   const DataShape data = data_shape(rows, no_rows, parts.settings, parts.settings.max_length);
   parts.plan = make_plan(model.spec(), data, parts.settings, {std::uint64_t{1} << 32, 4});

@@ -13,11 +13,20 @@ namespace lorikeet::golden {
 /// The ten golden steps on tiny_llama: a trainer at their start and all it borrows.
 struct Training {
   explicit Training(std::int64_t recomputed_layers, int threads = 1);
+  /// The same rows under other settings, from an adapter whose A comes of the formula of
+  /// make_training_curves.py and whose B is 0.
+  explicit Training(const Settings& settings);
 
   TinyModel model;
   LoraAdapter adapter;
   std::vector<TokenRow> rows, no_rows;
   std::unique_ptr<Trainer> trainer;
+
+ private:
+  void start(const Settings& settings, std::int64_t recomputed_layers);
 };
+
+/// The settings of lora_10_steps.
+Settings ten_step_settings();
 
 }  // namespace lorikeet::golden

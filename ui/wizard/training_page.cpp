@@ -116,6 +116,7 @@ void TrainingPage::setAdvanced(bool advanced) {
   m_moreCard->setVisible(advanced);
   m_learning->setRowVisible("max-steps", advanced || model()->state().settings.max_steps > 0);
   m_watching->setRowVisible("keep-checkpoints", advanced);
+  m_watching->setRowVisible("early-stop", advanced || model()->state().settings.early_stop > 0);
 }
 
 QString TrainingPage::obstacle() const {

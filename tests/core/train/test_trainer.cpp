@@ -302,7 +302,7 @@ class TestTrainer : public QObject {
     TrainingSetup setup(model_, exact_settings(), rows);
     const auto run = RunFolder::create(fresh("run-old"), Job{});
     for (const std::int64_t step : {9, 10, 11}) setup.trainer().save(run.checkpoint_path(step), {});
-    remove_old_checkpoints(run, 2, run.checkpoint_path(11));
+    remove_old_checkpoints(run, 2, {run.checkpoint_path(11)});
     QVERIFY(!std::filesystem::exists(run.checkpoint_path(9)));
     QVERIFY(std::filesystem::exists(run.checkpoint_path(10)));
     QVERIFY(std::filesystem::exists(run.checkpoint_path(11)));
