@@ -108,7 +108,8 @@ struct TensorTile {
       T* const target = to + piece / in_row * (Columns + 8) + piece % in_row * 8;
       const int valid = row < from.rows ? from.columns - column : 0;
       const T* const source = from.data + row * from.stride + column;
-      if (valid <= 0 || (from.vectors && valid >= 8)) {
+      // cp.async wants an aligned source even where it reads nothing.
+      if (from.vectors && (valid <= 0 || valid >= 8)) {
         cp_async_16(target, valid > 0 ? source : from.data, valid > 0);
       } else {
         load_elements(target, source, valid);

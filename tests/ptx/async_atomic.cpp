@@ -25,9 +25,9 @@ void run_copy(Warp& w, const Instruction& i, std::uint32_t mask) {
     PendingCopy copy{lane, w.copy_group[lane], static_cast<U>(to.address[lane]), bytes, {}};
     const U taken = used == nullptr ? bytes : std::min(used[lane], bytes);
     if (used != nullptr && used[lane] > bytes) throw Fault{lane, "cp.async takes more than it copies"};
-    if (taken != 0) {
-      from.address[lane] = w.at<L>(i.b)[lane] + w.at<L>(w.list(i)[0])[lane];
-      if ((from.address[lane] & (bytes - 1)) != 0) throw Fault{lane, "cp.async from a misaligned address"};
+    from.address[lane] = w.at<L>(i.b)[lane] + w.at<L>(w.list(i)[0])[lane];
+    if ((from.address[lane] & (bytes - 1)) != 0) throw Fault{lane, "cp.async from a misaligned address"};
+    if (taken != 0) {  // an aligned source that is not read may lie anywhere
       resolve_global(w, i, lane, taken, Access::read, from);
       before_read(w, i, lane, from, taken);
       std::memcpy(copy.data.data(), from.data[lane], taken);

@@ -103,6 +103,13 @@ const std::vector<Fault>& faults() {
                      "add.u32 %r1, %r0, "
                      "%r1; cp.async.cg.shared.global [%r1], [%mine], 16; cp.async.wait_all;",
        "race in shared memory"},
+      {"cp.async from a misaligned place", shared_word + "cp.async.cg.shared.global [%r0], [%in+4], 16;",
+       "cp.async from a misaligned address"},
+      {"cp.async of nothing from a misaligned place",
+       shared_word + "cp.async.cg.shared.global [%r0], [%in+4], 16, 0;",
+       "cp.async from a misaligned address"},
+      {"cp.async of nothing to a misaligned place",
+       shared_word + "cp.async.cg.shared.global [%r0+8], [%in], 16, 0;", "misaligned access"},
       {"cp.async from beyond", shared_word + "cp.async.cg.shared.global [%r0], [%in+512], 16;", "outside"},
       {"a barrier some lanes skip",
        "setp.lt.u32 %p, %t, 7; @%p bra end; bar.sync 0; end: bar.warp.sync 0xffffffff;",

@@ -360,6 +360,16 @@ cp.async.wait_all; ld.shared.v2.u32 {%r2, %r3}, [%r0+512]; add.u32 %f, %r2, %r3;
     QCOMPARE(o.words[0], 4u);
     QCOMPARE(o.words[1], 1u);
   }
+  void a_copy_of_nothing_reads_nothing_and_leaves_zeros() {
+    Snippet s = warp_of(R"(.shared .align 16 .b8 words[512];
+mov.u32 %r0, words; shl.b32 %r1, %t, 4; add.u32 %r0, %r0, %r1;
+cp.async.cg.shared.global [%r0], [%in+65536], 16, 0; cp.async.wait_all;
+ld.shared.u32 %d, [%r0+12]; ld.shared.u32 %f, [%r0];)");
+    const Outcome o = s.run();
+    QCOMPARE(o.complaint, std::string());
+    QCOMPARE(o.words[0], 0u);
+    QCOMPARE(o.words[1], 0u);
+  }
 };
 
 QTEST_GUILESS_MAIN(TestInterpreterWarp)
