@@ -11,6 +11,7 @@
 #include "kernels/base/error.h"
 #include "kernels/cuda/cublas_lt_candidates.h"
 #include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/status.h"
 
 namespace lorikeet::cuda {
 
@@ -52,13 +53,6 @@ namespace {
 /// Owner of one of the library's objects, given back by a function that is known at run time only.
 template <typename T>
 using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
-
-void check_lt(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(ErrorCode::device,
-              std::string(call) + " failed: cuBLAS status " + std::to_string(static_cast<int>(status)), "GPU",
-              "Go on from the last checkpoint; if it happens again, use device cpu");
-}
 
 cudaDataType_t type_of(DType dtype) {
   return dtype == DType::bf16 ? CUDA_R_16BF : dtype == DType::f16 ? CUDA_R_16F : CUDA_R_32F;
@@ -124,34 +118,32 @@ std::unique_ptr<CublasLt::Plan> CublasLt::make_plan(CudaBackend& backend, const 
                                                     const Key& key) const {
   const Functions& f = *functions_;
   auto plan = std::make_unique<Plan>();
+  bool good = true;  // what fails once leaves the product to kernels of our own
+  const auto expect = [&good](cublasStatus_t status) { good = good && status == CUBLAS_STATUS_SUCCESS; };
   // Pedantic f32: no TF32 and no emulation, whatever the environment asks for.
   const bool single = product.a.dtype == DType::f32;
   cublasLtMatmulDesc_t description = nullptr;
-  check_lt(f.create_description(&description, single ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F,
-                                CUDA_R_32F),
-           "cublasLtMatmulDescCreate");
+  expect(f.create_description(&description, single ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F,
+                              CUDA_R_32F));
   plan->description = {description, f.destroy_description};
-  const cublasOperation_t transpose = product.b_transposed ? CUBLAS_OP_N : CUBLAS_OP_T;
-  check_lt(f.set_description(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose, sizeof transpose),
-           "cublasLtMatmulDescSetAttribute");
-  const auto layout = [&f](Owned<cublasLtMatrixLayout_t>& to, const TensorView& view) {
+  const auto layout = [&](Owned<cublasLtMatrixLayout_t>& to, const TensorView& view) {
     cublasLtMatrixLayout_t made = nullptr;
-    check_lt(
-        f.create_layout(&made, type_of(view.dtype), static_cast<std::uint64_t>(view.columns()),
-                        static_cast<std::uint64_t>(view.rows()), std::max(view.stride(), view.columns())),
-        "cublasLtMatrixLayoutCreate");
+    expect(f.create_layout(&made, type_of(view.dtype), static_cast<std::uint64_t>(view.columns()),
+                           static_cast<std::uint64_t>(view.rows()), std::max(view.stride(), view.columns())));
     to = {made, f.destroy_layout};
   };
   layout(plan->a, product.b);
   layout(plan->b, product.a);
   layout(plan->c, product.c ? product.c : product.d);
   layout(plan->d, product.d);
-
   cublasLtMatmulPreference_t made = nullptr;
-  check_lt(f.create_preference(&made), "cublasLtMatmulPreferenceCreate");
+  expect(f.create_preference(&made));
   const Owned<cublasLtMatmulPreference_t> preference(made, f.destroy_preference);
+  if (!good) return plan;
+  const cublasOperation_t transpose = product.b_transposed ? CUBLAS_OP_N : CUBLAS_OP_T;
+  expect(f.set_description(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose, sizeof transpose));
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
-    check_lt(f.set_preference(made, which, &value, sizeof value), "cublasLtMatmulPreferenceSetAttribute");
+    expect(f.set_preference(made, which, &value, sizeof value));
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
          static_cast<std::uint64_t>(workspace_bytes(backend.compute_capability())));
@@ -163,10 +155,20 @@ std::unique_ptr<CublasLt::Plan> CublasLt::make_plan(CudaBackend& backend, const 
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(key[13]));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(key[14]));
   int count = 0;
-  const cublasStatus_t status = f.get_heuristic(handle_, description, plan->a.get(), plan->b.get(),
-                                                plan->c.get(), plan->d.get(), made, 1, &plan->chosen, &count);
-  plan->found = status == CUBLAS_STATUS_SUCCESS && count > 0 && plan->chosen.state == CUBLAS_STATUS_SUCCESS;
+  expect(f.get_heuristic(handle_, description, plan->a.get(), plan->b.get(), plan->c.get(), plan->d.get(),
+                         made, 1, &plan->chosen, &count));
+  plan->found = good && count > 0 && plan->chosen.state == CUBLAS_STATUS_SUCCESS;
   return plan;
+}
+
+bool CublasLt::has_workspace(CudaBackend& backend, const Plan& plan) {
+  if (plan.chosen.workspaceSize == 0 || workspace_) return true;
+  try {
+    workspace_ = backend.allocate({workspace_bytes(backend.compute_capability())}, DType::u8);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+  }
+  return static_cast<bool>(workspace_);
 }
 
 bool CublasLt::multiply(CudaBackend& backend, const Product& product) {
@@ -179,21 +181,20 @@ bool CublasLt::multiply(CudaBackend& backend, const Product& product) {
     found = plans_.emplace(key, make_plan(backend, product, key)).first;
   }
   Plan& plan = *found->second;
+  if (plan.found) plan.found = has_workspace(backend, plan);
   if (!plan.found) return false;
-  const std::int64_t workspace = workspace_bytes(backend.compute_capability());
-  if (plan.chosen.workspaceSize > 0 && !workspace_) workspace_ = backend.allocate({workspace}, DType::u8);
   const float one = 1, factor = product.c ? 1 : 0;
   const TensorView& c = product.c ? product.c : product.d;
-  const cublasStatus_t status = functions_->matmul(
-      handle_, plan.description.get(), &one, product.b.data, plan.a.get(), product.a.data, plan.b.get(),
-      &factor, c.data, plan.c.get(), product.d.data, plan.d.get(), &plan.chosen.algo, workspace_.view().data,
-      workspace_ ? static_cast<std::size_t>(workspace) : 0, stream);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH) {
-    plan.found = false;  // what it offered does not run here
-    return false;
-  }
-  check_lt(status, "cublasLtMatmul");
-  return true;
+  const cublasStatus_t status =
+      functions_->matmul(handle_, plan.description.get(), &one, product.b.data, plan.a.get(), product.a.data,
+                         plan.b.get(), &factor, c.data, plan.c.get(), product.d.data, plan.d.get(),
+                         &plan.chosen.algo, workspace_.view().data, workspace_.view().bytes(), stream);
+  if (status == CUBLAS_STATUS_SUCCESS) return true;
+  // What the library offered does not run here; kernels of our own do. A lost device is another matter.
+  const cudaError_t error = cudaGetLastError();
+  if (is_lost(error)) check_cuda(error, "cublasLtMatmul");
+  plan.found = false;
+  return false;
 }
 
 }  // namespace lorikeet::cuda

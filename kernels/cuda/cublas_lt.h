@@ -30,7 +30,8 @@ class CublasLt {
   static std::unique_ptr<CublasLt> open();
   ~CublasLt();
 
-  /// False when the library has no algorithm for these operands; nothing has happened then.
+  /// False when the library has no algorithm for these operands, the algorithm fails or there is no memory
+  /// for its work; nothing has happened then. Throws Error(device) when the device is lost.
   bool multiply(CudaBackend& backend, const Product& product);
   const std::string& path() const { return path_; }
 
@@ -40,6 +41,7 @@ class CublasLt {
   CublasLt(std::string path, std::unique_ptr<Functions> functions, cublasLtHandle_t handle);
   static Key key_of(const Product& product);
   std::unique_ptr<Plan> make_plan(CudaBackend& backend, const Product& product, const Key& key) const;
+  bool has_workspace(CudaBackend& backend, const Plan& plan);  ///< takes it when the first plan wants it
 
   std::string path_;
   std::unique_ptr<Functions> functions_;

@@ -29,7 +29,10 @@ void check_product(const Product& product) {
 }  // namespace
 
 CudaBackend::LinearState& CudaBackend::linear() {
-  if (!linear_) linear_ = std::make_shared<LinearState>();
+  if (!linear_) {
+    (void)stream();  // makes this device the current one, to which the library's handle will belong
+    linear_ = std::make_shared<LinearState>();
+  }
   return *linear_;
 }
 

@@ -39,6 +39,8 @@ void run_everything();
 
 /// Whether cublasLt can be opened (by back ends made from here on).
 void set_cublas_lt(bool installed);
+/// The next product of cublasLt fails with this status and does nothing, 0 = none.
+void fail_product(int status);
 
 /// Launches since the last reset_traffic(), those inside graphs each time they run.
 std::vector<LaunchTotals> traffic();

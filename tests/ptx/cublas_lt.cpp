@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cublasLt over a plain product on the processor: what the loader of kernels/cuda asks for. Stricter than
 // NVIDIA's: every operand must lie in one allocation, be written, be aligned as was promised and not overlap
-// the result.
+// the result; a thread that makes a handle must have chosen the device that it will belong to.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -132,6 +132,9 @@ using namespace lorikeet::ptx;
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  if (!has_chosen_device()) {
+    return refuse(Runtime::get(), CUBLAS_STATUS_NOT_INITIALIZED, "a handle for whatever device is current");
+  }
   *handle = reinterpret_cast<cublasLtHandle_t>(Lt::get().handles.make(0));
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -287,6 +290,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
   Runtime& r = Runtime::get();
   const std::lock_guard<std::recursive_mutex> lock(r.mutex);
   if (r.sticky != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (const int failure = std::exchange(r.failing_product, 0); failure != 0) {
+    return refuse(r, static_cast<cublasStatus_t>(failure), "the test wants it to fail");
+  }
   Product p;
   if (!alpha || !beta || !collect(handle, how, a, b, c, d, p))
     return refuse(r, CUBLAS_STATUS_INVALID_VALUE, "a handle");

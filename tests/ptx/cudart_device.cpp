@@ -129,6 +129,12 @@ cudaError_t check_ordinal(Runtime& r, int ordinal) {
 }
 
 }  // namespace
+
+bool& has_chosen_device() {
+  thread_local bool chosen = false;
+  return chosen;
+}
+
 }  // namespace lorikeet::ptx
 
 using namespace lorikeet::ptx;
@@ -161,7 +167,11 @@ cudaError_t cudaGetDeviceCount(int* count) {
   });
 }
 cudaError_t cudaSetDevice(int ordinal) {
-  return entry([&](Runtime& r) { return check_ordinal(r, ordinal); });
+  return entry([&](Runtime& r) {
+    const cudaError_t status = check_ordinal(r, ordinal);
+    if (status == cudaSuccess) has_chosen_device() = true;
+    return status;
+  });
 }
 cudaError_t cudaGetDevice(int* ordinal) {
   return entry([&](Runtime&) {

@@ -202,6 +202,7 @@ void restart() {
   r.complaint_was_seen = true;
   r.reasons.clear();
   r.allocations = r.failing_allocation = 0;
+  r.failing_product = 0;
   r.traffic = Traffic();
   set_seed(r.seed);
 }
@@ -225,6 +226,10 @@ std::uint64_t allocations() {
 }
 void set_cublas_lt(bool installed) {
   Runtime::get().has_cublas_lt = installed;
+}
+
+void fail_product(int status) {
+  Runtime::get().failing_product = status;
 }
 
 void fail_allocation(std::uint64_t n) {

@@ -74,6 +74,9 @@ struct Card {
   int threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
 };
 
+/// Whether this thread has called cudaSetDevice.
+bool& has_chosen_device();
+
 class Runtime {
  public:
   static Runtime& get();
@@ -109,7 +112,8 @@ class Runtime {
   std::uint64_t seed = 1;
   std::uint64_t allocations = 0, failing_allocation = 0;
   bool has_cublas_lt = true;
-  std::string lt_reason;  ///< why cublasLt refused last
+  int failing_product = 0;  ///< status of the next cublasLtMatmul
+  std::string lt_reason;    ///< why cublasLt refused last
   std::map<std::uint64_t, std::size_t> pinned;
   std::set<void*> own_pinned;  ///< those of cudaMallocHost
   Stream default_stream, thread_stream;

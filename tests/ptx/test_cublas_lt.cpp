@@ -82,6 +82,13 @@ cublasStatus_t LtProduct::run(std::vector<float>& out) const {
 class TestCublasLt : public QObject {
   Q_OBJECT
  private slots:
+  void initTestCase() {
+    cublasLtHandle_t handle = nullptr;
+    QCOMPARE(cublasLtCreate(&handle), CUBLAS_STATUS_NOT_INITIALIZED);  // no device was chosen
+    QCOMPARE(cudaSetDevice(0), cudaSuccess);
+    QCOMPARE(cublasLtCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    QCOMPARE(cublasLtDestroy(handle), CUBLAS_STATUS_SUCCESS);
+  }
   void cleanup() {
     (void)ptx::complaint();
     ptx::restart();
