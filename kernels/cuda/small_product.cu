@@ -57,6 +57,16 @@ bool has_whole_steps(const TensorView& x, const Weight& weight) {
   return is_aligned(x) && weight.in % step == 0;
 }
 
+/// Whether x and every branch's A may be read 16 bytes at a time. A lies where the arena of the adapter puts
+/// it, which need not be a multiple of 16 bytes.
+bool shrinks_in_vectors(const TensorView& x, std::span<const LinearPart> parts) {
+  return is_aligned(x) && x.columns() % 4 == 0 &&
+         std::all_of(parts.begin(), parts.end(), [](const auto& part) {
+           return std::all_of(part.lora.begin(), part.lora.end(),
+                              [](const LoraTerm& term) { return is_aligned(term.a); });
+         });
+}
+
 SmallOperands operands_of(const TensorView& x, std::span<const LinearPart> parts,
                           const TensorView& residual) {
   SmallOperands operands;
@@ -92,8 +102,7 @@ SmallOperands operands_of(const TensorView& x, std::span<const LinearPart> parts
 void run(CudaBackend& backend, const TensorView& x, std::span<const LinearPart> parts,
          const TensorView& residual) {
   SmallOperands operands = operands_of(x, parts, residual);
-  const bool aligned = is_aligned(x);
-  if (operands.branch_count > 0) small_shrink(backend, x.dtype, operands, aligned && x.columns() % 4 == 0);
+  if (operands.branch_count > 0) small_shrink(backend, x.dtype, operands, shrinks_in_vectors(x, parts));
   if (x.rows() > SmallProduct::most_gemv_rows) return small_gemm(backend, x.dtype, operands);
   const bool vectors = std::all_of(parts.begin(), parts.end(),
                                    [&](const LinearPart& part) { return has_whole_steps(x, *part.weight); });

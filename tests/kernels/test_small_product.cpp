@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 #include <cmath>
+#include <utility>
 
 #include "tests/kernels/linear_support.h"
 
@@ -186,6 +187,39 @@ class TestSmallProduct : public QObject {
         const auto want = reference::linear_forward(x, nothing, {}, {branch.values}, {rows, 20, 64});
         Tolerance tolerance{compute == DType::f16 ? 3e-8 : 1e-10, 0, compute == DType::f32 ? 1e-6 : 0x1p-7};
         QCOMPARE(difference(read_back(*backend, y), want.y, tolerance), std::string());
+      }
+    }
+  }
+
+  void factors_may_lie_anywhere_in_their_arena() {
+    constexpr std::int64_t in = 64, out = 21, rank = 5;
+    for (const DType compute : compute_types()) {
+      for (const std::int64_t rows : {1, 3, 6, 70}) {
+        for (const std::int64_t shift : {1, 2, 3}) {
+          const auto backend = test_backend(1);
+          const Weight weight = random_weight(*backend, WeightFormat::nf4, out, in, 3);
+          const Values x = rounded(random_values(rows * in, 5), compute);
+          // The first branch lies as its allocation does, the second some numbers further on.
+          const Branch first = make_branch(*backend, compute, rows, out, in, rank, 8);
+          const Branch second = make_branch(*backend, compute, rows, out, in, rank, 10);
+          const auto shifted = [&](const TensorView& view) {
+            Tensor arena = make_poisoned(*backend, {shift + view.elements()}, DType::f32);
+            TensorView moved = view;
+            moved.data = arena.view().as<float>() + shift;
+            backend->copy(moved, view);
+            return std::pair{std::move(arena), moved};
+          };
+          const auto a = shifted(second.a), b = shifted(second.b);
+          const LoraTerm terms[] = {{first.a, first.b, 1, first.xa}, {a.second, b.second, 1, second.xa}};
+          const Tensor y = make_poisoned(*backend, {rows, out}, compute);
+          backend->linear_forward(make_tensor(*backend, {rows, in}, compute, x), weight, terms, y,
+                                  Write::overwrite);
+          const auto want = reference::linear_forward(x, values_of(*backend, weight, compute), {},
+                                                      {first.values, second.values}, {rows, out, in});
+          const Tolerance tolerance = tolerance_for(compute, in + 2 * rank);
+          QCOMPARE(difference(read_back(*backend, y), want.y, tolerance), std::string());
+          QCOMPARE(difference(read_back(*backend, second.xa), want.xa[1], tolerance), std::string());
+        }
       }
     }
   }
