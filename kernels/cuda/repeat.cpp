@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeated work as CUDA graphs. The first call of a key runs eagerly, so that scratch grows and libraries are
 // loaded; the second is recorded by stream capture and launched; later ones are launched. What cannot be
-// recorded stays eager, with the reason kept.
+// recorded stays eager, with the reason kept. Where memory runs out, all stay eager.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -21,6 +21,15 @@ std::string failure_of(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return {};
   (void)cudaGetLastError();
   return std::string(call) + " failed: " + cudaGetErrorString(status);
+}
+
+/// What was given back while the recording was made, once nothing is recorded any more.
+void give_back(Capture& capture) {
+  capture.waits.clear();
+  capture.transfers.clear();
+  for (const auto& transfer : std::exchange(capture.released, {})) {
+    if (transfer->used) (void)cudaEventSynchronize(transfer->done.get());
+  }
 }
 
 }  // namespace
@@ -52,37 +61,78 @@ void CudaBackend::Recordings::record(Streams& streams, Entry& entry, const std::
   if (capture.obstacle.empty()) capture.obstacle = failure;
   if (capture.obstacle.empty()) {
     capture.obstacle =
-        failure_of(cudaGraphInstantiate(entry.graph.put(), graph.get(), 0), "cudaGraphInstantiate");
+        failure_of(cudaGraphGetNodes(graph.get(), nullptr, &entry.operations), "cudaGraphGetNodes");
+  }
+  if (capture.obstacle.empty() && has_room(entry.operations, entry.last_use)) {
+    make_room(streams, entry, entry.last_use);
+    const cudaError_t status = cudaGraphInstantiate(entry.graph.put(), graph.get(), 0);
+    memory_is_short = status == cudaErrorMemoryAllocation;
+    capture.obstacle = failure_of(status, "cudaGraphInstantiate");
   }
   entry.obstacle = capture.obstacle;
-  if (!entry.obstacle.empty()) {
-    entry.graph = GraphExec();
-    return;
+  if (!entry.obstacle.empty()) entry.graph = GraphExec();
+  if (entry.graph) {
+    entry.waits = capture.waits;
+    entry.transfers = capture.transfers;
   }
-  entry.waits = capture.waits;
-  entry.transfers = capture.transfers;
+  give_back(capture);
 }
 
-void CudaBackend::Recordings::launch(Streams& streams, const Entry& entry) {
+bool CudaBackend::Recordings::launch(Streams& streams, const Entry& entry) {
   const cudaStream_t main = streams.main.get();
   for (const auto& transfer : entry.waits) {
     if (transfer->used) check_cuda(cudaStreamWaitEvent(main, transfer->done.get(), 0), "repeat");
   }
-  check_cuda(cudaGraphLaunch(entry.graph.get(), main), "cudaGraphLaunch");
+  const cudaError_t status = cudaGraphLaunch(entry.graph.get(), main);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    memory_is_short = true;
+    return false;
+  }
+  check_cuda(status, "cudaGraphLaunch");
   for (const auto& transfer : entry.transfers) {
     check_cuda(cudaEventRecord(transfer->done.get(), main), "repeat");
     transfer->used = true;
   }
+  return true;
 }
 
-void CudaBackend::Recordings::make_room(Streams& streams) {
-  if (entries.size() < most) return;
-  const auto oldest = std::min_element(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-    return a.second.last_use < b.second.last_use;
-  });
+bool CudaBackend::Recordings::has_room(std::size_t operations, std::uint64_t since) const {
+  std::size_t kept = 0;
+  for (const auto& [key, entry] : entries) {
+    if (entry.graph && entry.last_use > since) kept += entry.operations;
+  }
+  return kept + operations <= most_operations;
+}
+
+void CudaBackend::Recordings::make_room(Streams& streams, const Entry& entry, std::uint64_t since) {
+  for (;;) {
+    std::size_t operations = entry.operations;
+    Place oldest = entries.end();
+    for (Place place = entries.begin(); place != entries.end(); ++place) {
+      if (!place->second.graph) continue;
+      operations += place->second.operations;
+      const std::uint64_t last_use = place->second.last_use;
+      if (last_use < since && (oldest == entries.end() || last_use < oldest->second.last_use)) oldest = place;
+    }
+    if (operations <= most_operations || oldest == entries.end()) return;
+    drop(streams, oldest);
+  }
+}
+
+void CudaBackend::Recordings::add_key(Streams& streams, std::uint64_t key) {
+  if (entries.size() >= most_keys) {
+    drop(streams, std::min_element(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+           return a.second.last_use < b.second.last_use;
+         }));
+  }
+  entries[key].last_use = ++uses;
+}
+
+void CudaBackend::Recordings::drop(Streams& streams, Place place) {
   // No graph may be destroyed while it runs.
-  if (oldest->second.graph) check_cuda(cudaStreamSynchronize(streams.main.get()), "repeat");
-  entries.erase(oldest);
+  if (place->second.graph) check_cuda(cudaStreamSynchronize(streams.main.get()), "repeat");
+  entries.erase(place);
 }
 
 void CudaBackend::Recordings::forget(Streams& streams) {
@@ -93,30 +143,33 @@ void CudaBackend::Recordings::forget(Streams& streams) {
 
 void CudaBackend::repeat(std::uint64_t key, const std::function<void()>& work) {
   Capture& capture = streams_->capture;
-  if (capture.active) return work();  // part of the recording around it
+  Recordings& recordings = *recordings_;
+  if (capture.active || recordings.memory_is_short)
+    return work();  // part of the recording around it, or of none
   use_device(streams_->ordinal);
-  const auto found = recordings_->entries.find(key);
-  if (found == recordings_->entries.end()) {
+  const auto found = recordings.entries.find(key);
+  if (found == recordings.entries.end()) {
     work();  // it may forget all keys: this one is known only once it has come to its end
-    recordings_->make_room(*streams_);
-    recordings_->entries[key].last_use = ++recordings_->uses;
-    return;
+    return recordings.add_key(*streams_, key);
   }
   Recordings::Entry& entry = found->second;
-  entry.last_use = ++recordings_->uses;
-  if (!entry.graph && entry.obstacle.empty()) {
-    Recordings::record(*streams_, entry, work);
+  if (!entry.graph && entry.obstacle.empty() && recordings.has_room(entry.operations, entry.last_use)) {
+    recordings.record(*streams_, entry, work);
     for (void* data : std::exchange(capture.freed, {})) streams_->free(data);
     if (capture.forget) {
-      recordings_->forget(*streams_);
+      recordings.forget(*streams_);
       return work();
     }
   }
-  if (entry.graph) return Recordings::launch(*streams_, entry);
+  entry.last_use = ++recordings.uses;
+  if (entry.graph && recordings.launch(*streams_, entry)) return;
+  // What they hold may be the memory that is missing.
+  if (recordings.memory_is_short) recordings.forget(*streams_);
   work();
 }
 
 void CudaBackend::forget_repeats() {
+  recordings_->memory_is_short = false;
   if (!streams_->capture.active) return recordings_->forget(*streams_);
   streams_->capture.obstacle = "recordings were to be forgotten inside repeated work";
   streams_->capture.forget = true;

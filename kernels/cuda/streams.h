@@ -35,6 +35,7 @@ struct Capture {
   std::vector<std::shared_ptr<Transfer>> waits;      ///< to be waited for before each launch
   std::vector<std::shared_ptr<Transfer>> transfers;  ///< made by each launch
   std::vector<void*> freed;                          ///< memory given back meanwhile, freed after it
+  std::vector<std::shared_ptr<Transfer>> released;   ///< host buffers given back meanwhile, freed after it
 };
 
 /// The two queues of the device: `main` runs all operations, `copy` the transfers beside them.
@@ -49,7 +50,9 @@ struct CudaBackend::Streams {
   Stream main, copy;
   Event ready;  ///< brings the copy stream behind the main one, and back at the end of a recording
   Staging staging;
-  Capture capture;
+  const std::shared_ptr<Capture> shared_capture =
+      std::make_shared<Capture>();  ///< host buffers may outlive it
+  Capture& capture = *shared_capture;
 };
 
 }  // namespace lorikeet::cuda

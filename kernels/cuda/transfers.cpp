@@ -6,6 +6,7 @@
 // recording keeps the buffers it touches: before each launch the main stream waits for their earlier
 // transfers, after it their events are recorded again.
 #include <algorithm>
+#include <utility>
 
 #include "kernels/base/error.h"
 #include "kernels/cuda/cuda_backend.h"
@@ -18,13 +19,19 @@ namespace {
 
 class PinnedBuffer final : public HostBuffer {
  public:
-  explicit PinnedBuffer(std::size_t bytes) : transfer_(std::make_shared<Transfer>()), bytes_(bytes) {
+  PinnedBuffer(std::size_t bytes, std::shared_ptr<Capture> capture)
+      : transfer_(std::make_shared<Transfer>()), capture_(std::move(capture)), bytes_(bytes) {
     transfer_->done = make_event();
     transfer_->inside = make_event();
     transfer_->memory = make_pinned(bytes);
   }
   ~PinnedBuffer() override {
-    if (transfer_->used) (void)cudaEventSynchronize(transfer_->done.get());
+    if (capture_->active) {  // to wait or to free would spoil the recording
+      capture_->obstacle = "a host buffer was given back inside repeated work";
+      capture_->released.push_back(std::move(transfer_));
+    } else if (transfer_->used) {
+      (void)cudaEventSynchronize(transfer_->done.get());
+    }
   }
   PinnedBuffer(const PinnedBuffer&) = delete;
   PinnedBuffer& operator=(const PinnedBuffer&) = delete;
@@ -35,6 +42,7 @@ class PinnedBuffer final : public HostBuffer {
 
  private:
   std::shared_ptr<Transfer> transfer_;
+  std::shared_ptr<Capture> capture_;
   std::size_t bytes_;
 };
 
@@ -77,7 +85,7 @@ void copy_beside(cudaStream_t main, cudaStream_t copy, Event& ready, Capture& ca
 std::unique_ptr<HostBuffer> CudaBackend::allocate_host(std::size_t bytes) {
   streams_->refuse_in_recording("allocate_host");
   use_device(streams_->ordinal);
-  return std::make_unique<PinnedBuffer>(bytes);
+  return std::make_unique<PinnedBuffer>(bytes, streams_->shared_capture);
 }
 
 void CudaBackend::download_later(HostBuffer& to, TensorView from) {

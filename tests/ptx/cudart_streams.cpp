@@ -305,7 +305,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) 
     GraphExec* exec = find(r, handle);
     Stream* stream = r.stream(stream_handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    return exec ? r.launch_graph(*exec, *stream) : no_graph(r);
+    if (!exec) return no_graph(r);
+    // The first launch brings the graph onto the device.
+    if (!exec->last && r.allocation_fails()) return r.refuse(cudaErrorMemoryAllocation, "cudaGraphLaunch");
+    return r.launch_graph(*exec, *stream);
   });
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {

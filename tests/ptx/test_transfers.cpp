@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers, recordings and running out of memory of the CUDA back end, on emulated streams whose work runs
-// in an order that changes with the seed.
+// Transfers and running out of memory of the CUDA back end, on emulated streams whose work runs in an order
+// that changes with the seed.
 #include <QtTest>
 #include <algorithm>
 #include <cstring>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "kernels/base/error.h"
-#include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/cuda_loader.h"
 #include "tests/kernels/op_support.h"
 #include "tests/kernels/transfer_program.h"
+#include "tests/ptx/card.h"
 #include "tests/ptx/control.h"
 
 using namespace lorikeet;
@@ -27,38 +27,6 @@ namespace {
 
 constexpr std::int64_t count = transfers::length;
 constexpr std::uint64_t seeds = 40;
-/// A fresh card with a back end.
-class Card {
- public:
-  explicit Card(std::uint64_t seed = 1) {
-    ptx::restart();
-    ptx::set_seed(seed);
-    backend_ = make_cuda_backend({});
-  }
-  Backend& operator*() const { return *backend_; }
-  Backend* operator->() const { return backend_.get(); }
-  cuda::CudaBackend& cuda() const { return static_cast<cuda::CudaBackend&>(*backend_); }
-
-  Tensor tensor(const Numbers& numbers) const {
-    Tensor tensor = backend_->allocate({static_cast<std::int64_t>(numbers.size())}, DType::f32);
-    backend_->upload(tensor, numbers.data());
-    return tensor;
-  }
-  Numbers read(const TensorView& view) const {
-    Numbers numbers(static_cast<std::size_t>(view.elements()));
-    backend_->download(numbers.data(), view);
-    return numbers;
-  }
-  std::unique_ptr<HostBuffer> buffer(const Numbers& numbers) const {
-    auto buffer = backend_->allocate_host(numbers.size() * sizeof(float));
-    std::memcpy(buffer->data(), numbers.data(), buffer->bytes());
-    return buffer;
-  }
-
- private:
-  std::unique_ptr<Backend> backend_;
-};
-
 /// A random program on a fresh card.
 bool runs_right(std::uint64_t seed, bool repeated) {
   const Card card(seed);
@@ -182,118 +150,6 @@ class TestTransfers : public QObject {
   void repeated_programs_give_what_they_must() {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed)
       QVERIFY2(runs_right(seed, true), qPrintable(QString::number(seed)));
-  }
-
-  void repeated_work_is_recorded_once() {
-    const Card card;
-    const Tensor x = card.tensor(Numbers(count, 0.0f)), one = card.tensor(Numbers(count, 1.0f));
-    int given = 0;
-    for (int i = 1; i <= 6; ++i) {
-      card->repeat(7, [&] {
-        ++given;
-        card->add(x, one);
-        card->repeat(8, [&] { card->add(x, one); });  // part of the recording around it
-      });
-      QVERIFY(card.read(x) == Numbers(count, static_cast<float>(2 * i)));
-    }
-    QCOMPARE(given, 2);
-    card->forget_repeats();
-    card->repeat(7, [&] { card->fill_zero(x); });  // the key may mean other work now
-    QVERIFY(card.read(x) == Numbers(count, 0.0f));
-  }
-
-  void what_cannot_be_recorded_stays_eager() {
-    const Card card;
-    const Tensor x = card.tensor(Numbers(count, 0.0f)), y = card.tensor(Numbers(count, 0.0f));
-    const auto buffer = card->allocate_host(count * sizeof(float));
-    Numbers fresh(count);
-    const std::vector<std::function<void()>> obstacles = {
-        [&] { card->upload(x, fresh.data()); }, [&] { (void)card.read(x); },
-        [&] { card->synchronize(); },           [&] { card->wait(*buffer); },
-        [&] { (void)card->arrived(*buffer); },  [&] { (void)card.tensor(fresh); },
-        [&] { (void)card->allocate_host(64); }, [&] { card->forget_repeats(); },
-    };
-    for (std::size_t which = 0; which < obstacles.size(); ++which) {
-      for (int i = 1; i <= 4; ++i) {
-        fresh.assign(count, static_cast<float>(i));
-        card->fill_zero(y);
-        card->upload(x, fresh.data());
-        card->repeat(100 + which, [&] {
-          card->add(y, x);
-          card->download_later(*buffer, y);
-          obstacles[which]();
-          card->order_after(*buffer);
-        });
-        QVERIFY2(card.read(y) == fresh, qPrintable(QString("obstacle %1, call %2").arg(which).arg(i)));
-      }
-    }
-    QCOMPARE(QString::fromStdString(ptx::complaint()), QString());
-  }
-
-  void an_error_in_repeated_work_is_the_callers() {
-    const Card card;
-    const Tensor x = card.tensor(Numbers(count, 1.0f)), narrow = card.tensor(Numbers(3, 1.0f));
-    for (int i = 0; i < 4; ++i) {
-      QVERIFY(throws(
-          [&] {
-            card->repeat(1, [&] {
-              card->add(x, i == 0 ? x : narrow);
-              card->add(x, narrow);
-            });
-          },
-          ErrorCode::invalid_argument));
-    }
-    card->repeat(2, [&] { card->add(x, x); });
-    QVERIFY(!card.read(x).empty());
-  }
-
-  void memory_given_back_inside_repeated_work_is_safe() {
-    const Card card;
-    const Tensor x = card.tensor(Numbers(count, 1.0f));
-    for (int i = 1; i <= 4; ++i) {
-      std::optional<Tensor> other(card.tensor(Numbers(count, 1.0f)));
-      card->repeat(3, [&] {
-        if (other) card->add(x, *other);
-        if (i == 2) other.reset();
-      });
-    }
-    (void)card.read(x);
-    QCOMPARE(card->budget().used_bytes(), std::uint64_t{count * sizeof(float)});
-    QCOMPARE(QString::fromStdString(ptx::complaint()), QString());
-  }
-
-  void recordings_go_with_the_scratch_they_name() {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      const Card card(seed);
-      const Tensor x = card.tensor(Numbers(count, 1.0f)), y = card.tensor(Numbers(count, 0.0f));
-      float total = 0;
-      const auto through_scratch = [&](std::int64_t elements) {
-        const TensorView middle{card.cuda().scratch().get(elements * 4), DType::f32, {count}};
-        card->copy(middle, x);
-        card->add(y, middle);
-      };
-      // Growing between recordings, and inside one (the second call of key 2 asks for more).
-      const std::vector<std::pair<std::uint64_t, std::int64_t>> calls = {
-          {1, 100}, {1, 100}, {1, 100},   {2, 100}, {2, 5000}, {1, 100}, {2, 5000},
-          {1, 100}, {1, 100}, {3, 90000}, {1, 100}, {2, 5000}, {1, 100}, {2, 5000}};
-      for (const auto& [key, elements] : calls) {
-        card->repeat(key, [&, elements = elements] { through_scratch(elements); });
-        total += 1;
-        if (seed % 2) QVERIFY(card.read(y) == Numbers(count, total));
-      }
-      QVERIFY(card.read(y) == Numbers(count, total));
-      QCOMPARE(QString::fromStdString(ptx::complaint()), QString());
-    }
-  }
-
-  void many_keys_are_bounded() {
-    const Card card;
-    const Tensor x = card.tensor(Numbers(count, 0.0f)), one = card.tensor(Numbers(count, 1.0f));
-    for (std::uint64_t key = 0; key < 600; ++key) {
-      for (int i = 0; i < (key % 3 == 0 ? 3 : 1); ++i) card->repeat(key, [&] { card->add(x, one); });
-    }
-    card->repeat(0, [&] { card->add(x, one); });
-    QVERIFY(card.read(x) == Numbers(count, 1001.0f));
   }
 
   void running_out_of_memory_anywhere_is_survived() {
