@@ -25,6 +25,8 @@ int architecture();
 /// Bytes of the card.
 void set_memory_limit(std::size_t bytes);
 std::size_t memory_used();
+/// Pieces of page-locked memory that are allocated.
+std::size_t page_locked();
 /// The n-th allocation from now (device or page-locked) fails, 0 = none.
 void fail_allocation(std::uint64_t n);
 /// Allocations so far.

@@ -228,6 +228,10 @@ void set_cublas_lt(bool installed) {
   Runtime::get().has_cublas_lt = installed;
 }
 
+std::size_t page_locked() {
+  return Runtime::get().own_pinned.size();
+}
+
 void fail_product(int status) {
   Runtime::get().failing_product = status;
 }
