@@ -41,12 +41,28 @@ bool more_likely(const Candidate& one, const Candidate& other) {
   return left != right ? left > right : one.id < other.id;
 }
 
+/// sums[n] = the sum of the first n weights, in the order of sampling_group.
+std::vector<double> sums_of(const std::vector<double>& weights) {
+  std::vector<double> sums(weights.size() + 1);
+  double before = 0, sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (i % static_cast<std::size_t>(sampling_group) == 0) {
+      before = sums[i];
+      sum = 0;
+    }
+    sum += weights[i];
+    sums[i + 1] = before + sum;
+  }
+  return sums;
+}
+
 /// Number of leading candidates that top-p and min-p leave; at least one. Weights are relative to the first.
-std::size_t surviving(const std::vector<double>& weights, double total, const SamplingRule& rule) {
+std::size_t surviving(const std::vector<double>& weights, const std::vector<double>& sums,
+                      const SamplingRule& rule) {
   std::size_t count = weights.size();
   if (rule.top_p < 1.0) {
-    double sum = 0;
-    for (count = 0; count < weights.size() && sum < rule.top_p * total; ++count) sum += weights[count];
+    const auto reached = std::lower_bound(sums.begin(), sums.end(), rule.top_p * sums.back());
+    count = static_cast<std::size_t>(reached - sums.begin());
   }
   if (rule.min_p > 0.0) {
     std::size_t likely = 0;
@@ -86,21 +102,16 @@ std::int32_t draw_token(std::span<float> logits, std::span<const std::int32_t> r
   std::sort(candidates.begin(), candidates.end(), more_likely);
   std::vector<double> weights;
   weights.reserve(candidates.size());
-  double total = 0;
   for (const auto& candidate : candidates) {
     weights.push_back(
         sampling_weight((static_cast<double>(candidate.logit) - candidates[0].logit) / rule.temperature));
-    total += weights.back();
   }
-  const std::size_t count = surviving(weights, total, rule);
-  double left = 0;
-  for (std::size_t i = 0; i < count; ++i) left += weights[i];
-  left *= uniform;
-  for (std::size_t i = 0; i < count; ++i) {
-    left -= weights[i];
-    if (left < 0) return candidates[i].id;
-  }
-  return candidates[count - 1].id;
+  const std::vector<double> sums = sums_of(weights);
+  const double total = sums[surviving(weights, sums, rule)], target = total * uniform;
+  // Rounding may bring the target up to the total: then the candidate with which that is reached.
+  const auto drawn = target < total ? std::upper_bound(sums.begin(), sums.end(), target)
+                                    : std::lower_bound(sums.begin(), sums.end(), total);
+  return candidates[static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, drawn - sums.begin())) - 1].id;
 }
 
 }  // namespace lorikeet

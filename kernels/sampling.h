@@ -35,6 +35,12 @@ struct WeightNumbers {
 /// that all devices draw the same token.
 double sampling_weight(double x);
 
+/// Sums of weights have one order on every device, which many threads can share: this many neighbours are
+/// added one after the other, from 0, and so are the sums of these groups. The sum up to a candidate is that
+/// of the groups before its own plus that of its own up to it; such sums never fall from one candidate to the
+/// next.
+inline constexpr std::int64_t sampling_group = 256;
+
 /// Draws a token from logits [V], which are changed by the penalty: each id of `recent` is made less likely
 /// once, however often it stands there. `uniform` in [0,1) decides. -1 when the largest logit is not finite:
 /// logits that are no numbers are passed over, unless the first is one. Backend::sample on the host; the

@@ -5,10 +5,10 @@
 //
 // One block finds the largest logit (greedy ends here), takes the k most likely by radix selection, and sorts
 // them by a stable radix sort of 32-bit keys, so equal logits stay in the order of their ids. Weights are
-// made by many blocks, in f64 from operations that no compiler may fuse. The last block sums them one after
-// the other, since the order of a sum decides its last bit, and draws. Only integer counts are made with
-// atomics. Bytes: logits 4V, twice and once for each of the 4 digits of the selection; 48 n for n sorted
-// candidates.
+// made by many blocks, in f64 from operations that no compiler may fuse, and summed in the order of
+// sampling_group: each block a group, the last block their sums, in which it draws. Only integer counts are
+// made with atomics. Bytes: logits 4V, twice and once for each of the 4 digits of the selection; 32 n for n
+// sorted candidates.
 #include <algorithm>
 
 #include "kernels/checks.h"
@@ -31,7 +31,7 @@ constexpr std::uint32_t no_index = 0xffffffffu;
 struct Work {
   Candidates first, second;  ///< sorted ones end in `first`
   double* weights;
-  double* sums;          ///< of the weights up to and with each
+  double* sums;          ///< of the weights of each group, then of all up to the end of the group
   std::int32_t* usable;  ///< 0 when the largest logit is not finite
   std::int64_t count;    ///< candidates
 };
@@ -112,60 +112,116 @@ __device__ __forceinline__ double weight_of(double x, const WeightNumbers& numbe
                        : __dmul_rn(__dmul_rn(value, two_to(power + 600)), two_to(-600));
 }
 
-__global__ void __launch_bounds__(256)
-    weights_kernel(const float* logits, Work work, double temperature, WeightNumbers numbers) {
-  if (work.usable[0] == 0) return;
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= work.count) return;
-  const double above = static_cast<double>(logits[work.first.ids[0]]);
-  const double below = static_cast<double>(logits[work.first.ids[i]]);
-  work.weights[i] = weight_of(__ddiv_rn(__dsub_rn(below, above), temperature), numbers);
+constexpr int group = static_cast<int>(sampling_group);  // candidates, and threads of a block
+
+/// values[0] + ... + values[size - 1], one after the other.
+__device__ __forceinline__ double add_up(const double* values, int size) {
+  double sum = 0;
+  for (int i = 0; i < size; ++i) sum = __dadd_rn(sum, values[i]);
+  return sum;
 }
 
-constexpr int draw_threads = 256;
-constexpr int tile = 1024;
+__global__ void __launch_bounds__(group)
+    weights_kernel(const float* logits, Work work, double temperature, WeightNumbers numbers) {
+  __shared__ double values[group];
+  if (work.usable[0] == 0) return;  // the whole block
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * group, i = first + threadIdx.x;
+  if (i < work.count) {
+    const double above = static_cast<double>(logits[work.first.ids[0]]);
+    const double below = static_cast<double>(logits[work.first.ids[i]]);
+    values[threadIdx.x] = weight_of(__ddiv_rn(__dsub_rn(below, above), temperature), numbers);
+    work.weights[i] = values[threadIdx.x];
+  }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    work.sums[blockIdx.x] = add_up(values, static_cast<int>(min(std::int64_t{group}, work.count - first)));
+}
 
-/// sums[i] = ((0 + w[0]) + w[1]) + ... + w[i].
-__device__ void add_up(const Work& work) {
-  __shared__ double values[tile];
-  double sum = 0;
-  for (std::int64_t first = 0; first < work.count; first += tile) {
-    const int size = static_cast<int>(min(static_cast<std::int64_t>(tile), work.count - first));
-    for (int i = threadIdx.x; i < size; i += draw_threads) values[i] = work.weights[first + i];
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int i = 0; i < size; ++i) values[i] = sum = __dadd_rn(sum, values[i]);
+/// What draw_kernel works with: the candidates of one group at a time.
+class Draw {
+ public:
+  __device__ explicit Draw(const Work& work) : work_(work) {}
+
+  /// Makes of the groups' sums those of all before and in them.
+  __device__ void add_groups() const {
+    const std::int64_t groups = (work_.count + group - 1) / group;
+    double sum = 0;
+    for (std::int64_t first = 0; first < groups; first += group) {
+      const int size = static_cast<int>(min(std::int64_t{group}, groups - first));
+      double* const values = stage(work_.sums + first, size);
+      if (threadIdx.x == 0) {
+        for (int i = 0; i < size; ++i) values[i] = sum = __dadd_rn(sum, values[i]);
+      }
+      __syncthreads();
+      if (static_cast<int>(threadIdx.x) < size) work_.sums[first + threadIdx.x] = values[threadIdx.x];
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < size; i += draw_threads) work.sums[first + i] = values[i];
-    __syncthreads();
   }
-}
 
-/// Number of leading candidates that top-p and min-p leave; at least one.
-__device__ std::int64_t surviving(const Work& work, const Rule& rule) {
-  __shared__ int unlikely;  // the first candidate that min-p refuses
-  if (threadIdx.x == 0) unlikely = static_cast<int>(work.count);
-  __syncthreads();
-  std::int64_t count = work.count;
-  if (rule.top_p < 1.0) {
-    const double limit = __dmul_rn(rule.top_p, work.sums[work.count - 1]);
-    std::int64_t low = 0,
-                 high = work.count;  // the sums never fall: the first count whose sum reaches the limit
+  /// The sum of the first n > 0 weights.
+  __device__ double sum_of(std::int64_t n) const {
+    __shared__ double sum;
+    const std::int64_t in = (n - 1) / group;
+    const int size = static_cast<int>(n - in * group);
+    const double* const values = stage(work_.weights + in * group, size);
+    if (threadIdx.x == 0) sum = __dadd_rn(before(in), add_up(values, size));
+    __syncthreads();
+    return sum;
+  }
+
+  /// The least n > 0 whose sum_of(n) is `limit`, or beyond it when Beyond, or more; there is one.
+  template <bool Beyond>
+  __device__ std::int64_t reach(double limit) const {
+    __shared__ int length;
+    std::int64_t low = 0, high = (work_.count - 1) / group;  // the sums never fall
     while (low < high) {
       const std::int64_t middle = (low + high) / 2;
-      const double sum = middle == 0 ? 0.0 : work.sums[middle - 1];
-      if (sum < limit) {
-        low = middle + 1;
-      } else {
+      if (reaches<Beyond>(work_.sums[middle], limit)) {
         high = middle;
+      } else {
+        low = middle + 1;
       }
     }
-    count = low;
+    const int size = static_cast<int>(min(std::int64_t{group}, work_.count - low * group));
+    const double* const values = stage(work_.weights + low * group, size);
+    if (threadIdx.x == 0) {
+      double sum = values[0];
+      int n = 1;
+      while (n < size && !reaches<Beyond>(__dadd_rn(before(low), sum), limit))
+        sum = __dadd_rn(sum, values[n++]);
+      length = n;
+    }
+    __syncthreads();
+    return low * group + length;
   }
+
+ private:
+  template <bool Beyond>
+  __device__ static bool reaches(double sum, double limit) {
+    return Beyond ? sum > limit : sum >= limit;
+  }
+  __device__ double before(std::int64_t in) const { return in == 0 ? 0.0 : work_.sums[in - 1]; }
+  /// `size` numbers in shared memory; those of the last call are gone.
+  __device__ static double* stage(const double* from, int size) {
+    __shared__ double values[group];
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < size) values[threadIdx.x] = from[threadIdx.x];
+    __syncthreads();
+    return values;
+  }
+  const Work& work_;
+};
+
+/// Number of leading candidates that top-p and min-p leave; at least one.
+__device__ std::int64_t surviving(const Draw& draw, const Work& work, const Rule& rule) {
+  __shared__ int unlikely;  // the first candidate that min-p refuses
+  if (threadIdx.x == 0) unlikely = static_cast<int>(work.count);
+  std::int64_t count = work.count;
+  if (rule.top_p < 1.0) count = draw.reach<false>(__dmul_rn(rule.top_p, draw.sum_of(work.count)));
+  __syncthreads();
   if (rule.min_p > 0.0) {
     const double limit = __dmul_rn(rule.min_p, work.weights[0]);
-    for (std::int64_t i = threadIdx.x; i < count; i += draw_threads) {
+    for (std::int64_t i = threadIdx.x; i < count; i += group) {
       if (work.weights[i] >= limit) continue;
       atomicMin(&unlikely, static_cast<int>(i));
       break;
@@ -175,28 +231,13 @@ __device__ std::int64_t surviving(const Work& work, const Rule& rule) {
   return max(std::int64_t{1}, min(count, static_cast<std::int64_t>(unlikely)));
 }
 
-__global__ void __launch_bounds__(draw_threads) draw_kernel(Work work, Rule rule, std::int32_t* id) {
-  __shared__ double values[tile];
-  __shared__ int drawn;
+__global__ void __launch_bounds__(group) draw_kernel(Work work, Rule rule, std::int32_t* id) {
   if (work.usable[0] == 0) return;  // the whole block
-  add_up(work);
-  const std::int64_t count = surviving(work, rule);
-  if (threadIdx.x == 0) drawn = -1;
-  double left = __dmul_rn(work.sums[count - 1], rule.uniform);
-  for (std::int64_t first = 0; first < count; first += tile) {
-    const int size = static_cast<int>(min(static_cast<std::int64_t>(tile), count - first));
-    for (int i = threadIdx.x; i < size; i += draw_threads) values[i] = work.weights[first + i];
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int i = 0; i < size && drawn < 0; ++i) {
-        left = __dsub_rn(left, values[i]);
-        if (left < 0) drawn = static_cast<int>(first) + i;
-      }
-    }
-    __syncthreads();
-    if (drawn >= 0) break;
-  }
-  if (threadIdx.x == 0) id[0] = work.first.ids[drawn >= 0 ? drawn : count - 1];
+  const Draw draw(work);
+  draw.add_groups();
+  const double total = draw.sum_of(surviving(draw, work, rule)), target = __dmul_rn(total, rule.uniform);
+  const std::int64_t drawn = target < total ? draw.reach<true>(target) : draw.reach<false>(total);
+  if (threadIdx.x == 0) id[0] = work.first.ids[drawn - 1];
 }
 
 }  // namespace
@@ -218,11 +259,12 @@ void CudaBackend::sample(TensorView logits, TensorView recent, const SamplingRul
   Work work{};
   work.count = count;
   if (!on_device.greedy) {
-    char* memory = static_cast<char*>(scratch_.get(256 + count * 32));
+    const std::int64_t groups = (count + sampling_group - 1) / sampling_group;
+    char* memory = static_cast<char*>(scratch_.get(256 + count * 24 + groups * 8));
     work.usable = reinterpret_cast<std::int32_t*>(memory);
     work.weights = reinterpret_cast<double*>(memory + 256);
     work.sums = work.weights + count;
-    work.first = {reinterpret_cast<std::uint32_t*>(work.sums + count), nullptr};
+    work.first = {reinterpret_cast<std::uint32_t*>(work.sums + groups), nullptr};
     work.first.ids = reinterpret_cast<std::int32_t*>(work.first.keys + count);
     work.second = {reinterpret_cast<std::uint32_t*>(work.first.ids + count), nullptr};
     work.second.ids = reinterpret_cast<std::int32_t*>(work.second.keys + count);
@@ -231,9 +273,9 @@ void CudaBackend::sample(TensorView logits, TensorView recent, const SamplingRul
   launch(stream(), name, choose_kernel, 1, threads, 0, logits.as<float>(), vocabulary,
          recent.as<std::int32_t>(), recent.elements(), on_device, work, result);
   if (on_device.greedy) return;
-  launch(stream(), name, weights_kernel, static_cast<unsigned>((count + 255) / 256), 256, 0,
+  launch(stream(), name, weights_kernel, static_cast<unsigned>((count + group - 1) / group), group, 0,
          logits.as<float>(), work, rule.temperature, WeightNumbers{});
-  if (count > 0) launch(stream(), name, draw_kernel, 1, draw_threads, 0, work, on_device, result);
+  if (count > 0) launch(stream(), name, draw_kernel, 1, group, 0, work, on_device, result);
 }
 
 }  // namespace lorikeet::cuda
