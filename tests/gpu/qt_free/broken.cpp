@@ -6,6 +6,8 @@
 class Broken : public QObject {
   Q_OBJECT
 
+  static void check(int number) { QCOMPARE(number, 1); }
+
  private slots:
   void table_data() {
     QTest::addColumn<int>("number");
@@ -17,6 +19,12 @@ class Broken : public QObject {
     QCOMPARE(number, 1);
   }
   void verified() { QVERIFY(false); }
+  void seen_by_the_caller() {
+    check(1);
+    if (QTest::currentTestFailed()) QSKIP("nothing has failed yet");
+    check(2);
+    if (!QTest::currentTestFailed()) QSKIP("a failure was not seen");
+  }
   void thrown() { throw std::runtime_error("out"); }
 };
 

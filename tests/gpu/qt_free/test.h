@@ -131,6 +131,10 @@ qt_free::Row& addRow(const char* format, Arguments... arguments) {
   std::snprintf(name, sizeof name, format, arguments...);
   return newRow(name);
 }
+/// Whether a check of this test has failed, in a function that it called.
+inline bool currentTestFailed() {
+  return !qt_free::state().failure.empty();
+}
 
 }  // namespace QTest
 
