@@ -2,11 +2,11 @@
 // d (M,N) = a (M,K) b^T [+ c], all f32, for machines without cuBLASLt and for operands it refuses.
 // Contract: gemm.h; b (N,K) or (K,N), rows with gaps, any M, N, K.
 // Accumulator: f32 fused multiply-add in sums of 16 products, themselves summed in order of K.
-// Source: register-tiled product through shared memory; tile.cuh.
+// Source: register-tiled product through shared memory; float_tile.cuh.
 #include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/float_tile.cuh"
 #include "kernels/cuda/gemm_own.h"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/tile.cuh"
 
 namespace lorikeet::cuda {
 namespace {

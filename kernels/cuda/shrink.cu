@@ -9,6 +9,7 @@
 
 #include "kernels/checks.h"
 #include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/float_tile.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/low_rank.h"
 #include "kernels/cuda/tile.cuh"

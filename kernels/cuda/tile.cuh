@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output tile of a product, by tensor cores (16-bit operands) or by f32 arithmetic: the inner loop that
-// gemm_tensor.cu, gemm_f32.cu, shrink.cu and factor_gradient.cu share.
+// One output tile of a product by tensor cores: the inner loop that gemm_tensor.cu, shrink.cu and
+// factor_gradient.cu share for 16-bit operands (float_tile.cuh for f32).
 //   tile (m,n) = sum over k of a(m,k) b(n,k); operands may lie transposed; what is outside an operand counts
 //   as zero.
 // Accumulator f32. Fragment layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16".
@@ -9,27 +9,9 @@
 #include <cstdint>
 
 #include "kernels/cuda/device.cuh"
-#include "kernels/tensor.h"
+#include "kernels/cuda/matrix.cuh"
 
 namespace lorikeet::cuda {
-
-/// A matrix operand in global memory; passed by value.
-template <typename T>
-struct Matrix {
-  const T* data = nullptr;
-  std::int64_t stride = 0;
-  int rows = 0, columns = 0;
-  bool vectors = false;  ///< every row starts at a multiple of 16 bytes
-
-  Matrix() = default;
-  explicit Matrix(const TensorView& view)
-      : data(view.as<const T>()),
-        stride(view.stride()),
-        rows(static_cast<int>(view.rows())),
-        columns(static_cast<int>(view.columns())),
-        vectors(reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0 &&
-                static_cast<std::size_t>(view.stride()) * sizeof(T) % 16 == 0) {}
-};
 
 /// An (M,N) tile of a block of WarpsM * WarpsN * WarpsK warps: each has a part of the tile and, with WarpsK >
 /// 1, of every step of K. `Stages` steps are loaded ahead of their use. A transposed operand lies as (k,m) or
@@ -189,59 +171,6 @@ struct TensorTile {
         for (int e = 0; e < m_tiles * n_tiles * 4; ++e)
           sums[e / 4 / n_tiles][e / 4 % n_tiles][e % 4] += place[e * 32];
       }
-    }
-  }
-};
-
-/// A 64 x 64 tile in f32 by 256 threads, four by four sums each. Every 16 products are summed by themselves
-/// first, which keeps the error of long sums small.
-template <bool ATransposed, bool BTransposed>
-struct FloatTile {
-  static constexpr int m = 64, n = 64, threads = 256;
-  static constexpr int depth_step = 16, pitch = 64 + 4;
-  static constexpr int shared_bytes = 2 * depth_step * pitch * 4;
-  using Sums = float[4][4];
-
-  /// sums[i][j] belongs to (row(i), column(j)) of the tile.
-  __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / 16 * 4 + i; }
-  __device__ static int column(int j) { return static_cast<int>(threadIdx.x) % 16 * 4 + j; }
-
-  __device__ static void run(Sums& sums, const Matrix<float>& a, int m0, const Matrix<float>& b, int n0,
-                             int depth, unsigned char* shared) {
-    float* const a_shared = reinterpret_cast<float*>(shared);
-    float* const b_shared = a_shared + depth_step * pitch;
-#pragma unroll
-    for (int e = 0; e < 16; ++e) sums[e / 4][e % 4] = 0;
-    for (int k0 = 0; k0 < depth; k0 += depth_step) {
-      __syncthreads();
-      load<ATransposed>(a_shared, a, m0, k0);
-      load<BTransposed>(b_shared, b, n0, k0);
-      __syncthreads();
-      float part[4][4] = {};
-#pragma unroll
-      for (int k = 0; k < depth_step; ++k) {
-        const float4 av = *reinterpret_cast<const float4*>(a_shared + k * pitch + row(0));
-        const float4 bv = *reinterpret_cast<const float4*>(b_shared + k * pitch + column(0));
-        const float as[4] = {av.x, av.y, av.z, av.w}, bs[4] = {bv.x, bv.y, bv.z, bv.w};
-#pragma unroll
-        for (int e = 0; e < 16; ++e) part[e / 4][e % 4] = fmaf(as[e / 4], bs[e % 4], part[e / 4][e % 4]);
-      }
-#pragma unroll
-      for (int e = 0; e < 16; ++e) sums[e / 4][e % 4] += part[e / 4][e % 4];
-    }
-  }
-
- private:
-  /// As (k,m), whichever way the operand lies; neighbouring threads read neighbouring elements.
-  template <bool Transposed>
-  __device__ static void load(float* to, const Matrix<float>& from, int m0, int k0) {
-#pragma unroll
-    for (int first = 0; first < 64 * depth_step; first += threads) {
-      const int i = first + static_cast<int>(threadIdx.x);
-      const int k = Transposed ? i / 64 : i % depth_step, at = Transposed ? i % 64 : i / depth_step;
-      const int row = Transposed ? k0 + k : m0 + at, column = Transposed ? m0 + at : k0 + k;
-      const bool inside = row < from.rows && column < from.columns;
-      to[k * pitch + at] = inside ? from.data[row * from.stride + column] : 0.0f;
     }
   }
 };
