@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of causal attention: p = exp(s - lse) again from lse, dp = dout v^T, delta = rowsum(dout * out),
-// ds = p (dp - delta), times 1 - tanh^2 of the capped score with a soft cap; dq = scale ds k, dk = scale ds^T q,
-// dv = p^T dout (Dao et al. 2022, "FlashAttention", algorithm 4). Two launches, no atomics:
-// 1. dq: a block has a tile of packed rows (attention.cuh) and goes over the keys; leaves lse and delta of each row.
-// 2. dk, dv: a block has a tile of keys and goes over the packed rows that see them, so over all query heads of the
-//    group, in order. Above head_dim 128 one block makes dk and another dv, each with half of the sums.
-// Both keep their own two tiles (64 rows, 32 above head_dim 128) and get the other two (32 or 16 rows) in two stages:
-// at most 64 KiB of shared memory. Products of 16-bit
-// types: p and ds are rounded to the compute type. Accumulates in f32. f32: own 16 rows, others 8.
-// Bytes at least: 1: q, dout, out, dq, k, v: 2 T (4 q + 2 kv) + 12 T heads; 2: q, dout, k, v, dk, dv:
-// 2 T (2 q + 4 kv) + 8 T heads; flops 14 head_dim heads T S / 2 (16 above 128) for sequences of S.
+// ds = p (dp - delta), times 1 - tanh^2 of the capped score with a soft cap; dq = scale ds k,
+// dk = scale ds^T q, dv = p^T dout (Dao et al. 2022, "FlashAttention", algorithm 4).
+// Two launches, no atomics:
+// 1. dq: a block has a tile of packed rows (attention.cuh) and goes over the keys; leaves lse and delta of
+//    each row.
+// 2. dk, dv: a block has a tile of keys and goes over the packed rows that see them, so over all query heads
+//    of the group, in order. Above head_dim 128 one block makes dk and another dv, each with half of the sums.
+// Both keep their own two tiles (64 rows, 32 above head_dim 128) and get the other two (32 or 16 rows) in two
+// stages: at most 64 KiB of shared memory. Products of 16-bit types: p and ds are rounded to the compute
+// type. Accumulates in f32. f32 (attention_gradients_single.cuh): own 16 rows, others 8.
+// Bytes at least: 1: q, dout, out, dq, k, v: 2 T (4 q + 2 kv) + 12 T heads;
+// 2: q, dout, k, v, dk, dv: 2 T (2 q + 4 kv) + 8 T heads;
+// flops 14 head_dim heads T S / 2 (16 above 128) for sequences of S.
 #include "kernels/checks.h"
+#include "kernels/cuda/attention_gradients.cuh"
+#include "kernels/cuda/attention_gradients_single.cuh"
 #include "kernels/cuda/attention_rows.h"
-#include "kernels/cuda/attention_single.cuh"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/launch.cuh"
@@ -20,18 +24,8 @@
 namespace lorikeet::cuda {
 namespace {
 
-struct Arguments {
-  const void *dout, *q, *k, *v, *out;
-  void *dq, *dk, *dv;
-  std::int64_t dout_stride, q_stride, k_stride, v_stride, out_stride, dq_stride, dk_stride, dv_stride;
-  const float* lse;
-  float2* statistics;  ///< (kv_heads, packed rows): lse to the base 2, delta
-  AttentionNumbers n;
-  const std::int32_t* cu;
-  int sequences, tokens;
-};
-
-/// Tiles of head size D: own rows, rows of the others, threads of a block. Keys: of the kernel that makes dk and dv.
+/// Tiles of head size D: own rows, rows of the others, threads of a block. Keys: of the kernel that makes dk
+/// and dv.
 template <int D, bool Keys>
 struct Tiles {
   static constexpr int own = D <= 128 ? 64 : 32;
@@ -41,50 +35,8 @@ struct Tiles {
   static constexpr int shared = (2 * own + 4 * other) * D * 2;
 };
 
-/// A tile's place and what it meets: rows [first, end) of the others, first a multiple of their tile.
-struct Work {
-  int kv_head, begin, length, rows, first_own, first, end;
-  float2* statistics;  ///< of packed row 0
-};
-
-template <int Own, int Other, bool Keys>
-__device__ __forceinline__ Work work_of_block(const Arguments& a) {
-  const int group = static_cast<int>(a.n.group.value);
-  const int slot = static_cast<int>(blockIdx.x) / a.n.kv_heads;
-  const Place place = place_of_slot(a.cu, a.sequences, a.tokens, slot, Keys ? 1 : group, Own, !Keys);
-  Work w{};
-  w.kv_head = static_cast<int>(blockIdx.x) % a.n.kv_heads;
-  w.begin = place.begin;
-  w.length = place.length;
-  w.rows = place.length * group;
-  w.first_own = place.first_row;
-  w.statistics = a.statistics + (static_cast<std::int64_t>(w.kv_head) * a.tokens + w.begin) * group;
-  if constexpr (Keys) {
-    const int last_key = min(w.first_own + Own, w.length) - 1;
-    w.first = w.first_own * group / Other * Other;
-    w.end = (a.n.window > 0 ? min(w.length, last_key + min(a.n.window, w.length)) : w.length) * group;
-  } else {
-    const int first_query = quotient(w.first_own, a.n.group);
-    w.first = a.n.window > 0 ? max(first_query + 1 - a.n.window, 0) / Other * Other : 0;
-    w.end = quotient(min(w.first_own + Own, w.rows) - 1, a.n.group) + 1;
-  }
-  return w;
-}
-
-/// p and ds from a score, in place of the score and of dp; `row` is lse (base 2) and delta.
-template <bool Capped>
-__device__ __forceinline__ void soften(float& score, float& dp, float2 row, const AttentionNumbers& n) {
-  float slope = 1;
-  if constexpr (Capped) {
-    const float t = tanhf(n.narrowing * score);
-    score = n.cap * t;
-    slope = 1 - t * t;
-  }
-  score = exp2f(score * n.multiplier - row.x);
-  dp = score * (dp - row.y) * slope;
-}
-
-/// The same of a tile of N others; row(i, e) and seen(i, e) tell of element e of fragment i. `whole`: all are seen.
+/// The same of a tile of N others; row(i, e) and seen(i, e) tell of element e of fragment i. `whole`: all are
+/// seen.
 template <int N, typename Row, typename Seen>
 __device__ __forceinline__ void soften_tile(float (&s)[N / 8][4], float (&dp)[N / 8][4], const Row& row,
                                             const Seen& seen, bool whole, const AttentionNumbers& n) {
@@ -102,14 +54,11 @@ __device__ __forceinline__ void soften_tile(float (&s)[N / 8][4], float (&dp)[N 
   }
 }
 
-/// lse (base 2) and delta of a packed row, which does not exist: its p is 0.
-constexpr float no_row = 1e30f;
-
-/// Statistics of the warp's 16 rows, two lanes a row: kept for the second launch, and given to each thread for its two
-/// rows. dout lies in the tile.
+/// Statistics of the warp's 16 rows, two lanes a row: kept for the second launch, and given to each thread
+/// for its two rows. dout lies in the tile.
 template <int D, typename T>
-__device__ __forceinline__ void row_statistics(float2 (&mine)[2], const T* dout, int row, const Work& w,
-                                               const Arguments& a) {
+__device__ __forceinline__ void row_statistics(float2 (&mine)[2], const T* dout, int row,
+                                               const GradientWork& w, const GradientArguments& a) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int r = w.first_own + row + lane / 2;
   float2 statistics{no_row, 0};
@@ -128,11 +77,7 @@ __device__ __forceinline__ void row_statistics(float2 (&mine)[2], const T* dout,
           statistics.y += to_float(left[e]) * to_float(from[chunk * 8 + e]);
       }
     }
-    const int token = quotient(r, a.n.group);
-    const int group = static_cast<int>(a.n.group.value);
-    statistics.x =
-        a.lse[static_cast<std::int64_t>(w.begin + token) * a.n.heads + w.kv_head * group + (r - token * group)] *
-        1.44269504f;
+    statistics.x = row_lse(a, w, r);
   }
   statistics.y += __shfl_xor_sync(full_warp, statistics.y, 1);
   if (lane % 2 == 0 && r < w.rows) w.statistics[r] = statistics;
@@ -152,13 +97,14 @@ __device__ __forceinline__ void clear(float (&sums)[N][4]) {
 
 template <typename T, int D>
 __global__ void __launch_bounds__(Tiles<D, false>::threads, Tiles<D, false>::blocks)
-    query_gradients(const Arguments a) {
-  constexpr int own = Tiles<D, false>::own, other = Tiles<D, false>::other, threads = Tiles<D, false>::threads;
+    query_gradients(const GradientArguments a) {
+  constexpr int own = Tiles<D, false>::own, other = Tiles<D, false>::other,
+                threads = Tiles<D, false>::threads;
   extern __shared__ __align__(128) unsigned char shared[];
   T* const q_tile = reinterpret_cast<T*>(shared);
   T* const dout_tile = q_tile + own * D;
   T* const stages = dout_tile + own * D;  // keys and values, twice
-  const Work w = work_of_block<own, other, false>(a);
+  const GradientWork w = work_of_block<own, other, false>(a);
   if (w.first_own >= w.rows) return;
   const auto k = key_rows(static_cast<const T*>(a.k), a.k_stride, w.begin, w.kv_head, a.n);
   const auto v = key_rows(static_cast<const T*>(a.v), a.v_stride, w.begin, w.kv_head, a.n);
@@ -196,7 +142,8 @@ __global__ void __launch_bounds__(Tiles<D, false>::threads, Tiles<D, false>::blo
       const auto seen = [&](int i, int e) {
         return sees(query[e / 2], key + i * 8 + lane % 4 * 2 + e % 2, a.n.window);
       };
-      soften_tile<other>(s, dp, [&](int, int e) { return statistics[e / 2]; }, seen, whole, a.n);
+      soften_tile<other>(
+          s, dp, [&](int, int e) { return statistics[e / 2]; }, seen, whole, a.n);
       accumulate_rows<D, other>(sums, dp, k_tile);
     }
     cp_async_wait<0>();
@@ -206,13 +153,34 @@ __global__ void __launch_bounds__(Tiles<D, false>::threads, Tiles<D, false>::blo
   store_rows<D>(sums, {a.n.scale, a.n.scale}, q_tile, row, dq, w.first_own + row, w.rows, a.n);
 }
 
+/// Those of the rows [first, first + Other) in the order of a fragment's columns.
+template <int Other>
+__device__ __forceinline__ void load_statistics(float2 (&to)[Other / 8][2], const GradientWork& w,
+                                                int first) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int i = 0; i < Other / 4; ++i) {
+    const int r = first + i / 2 * 8 + lane % 4 * 2 + i % 2;
+    to[i / 2][i % 2] = r < w.rows ? w.statistics[r] : make_float2(no_row, 0);
+  }
+}
+
+/// scale * sums of the warp's 16 keys, which begin at `row` of the block's; `tile` is working room.
+template <int D, typename T>
+__device__ __forceinline__ void store_keys(const float (&sums)[D / 8][4], float scale, T* tile, T* to,
+                                           std::int64_t stride, int row, const GradientWork& w,
+                                           const AttentionNumbers& n) {
+  const auto keys = key_rows(to, stride, w.begin, w.kv_head, n);
+  store_rows<D>(sums, {scale, scale}, tile, row, keys, w.first_own + row, w.length, n);
+}
+
 /// dk or dv of the block's keys, or both.
 template <typename T, int D, bool MakeK, bool MakeV>
-__device__ __forceinline__ void key_gradients_of_block(const Arguments& a, T* k_tile) {
+__device__ __forceinline__ void key_gradients_of_block(const GradientArguments& a, T* k_tile) {
   constexpr int own = Tiles<D, true>::own, other = Tiles<D, true>::other, threads = Tiles<D, true>::threads;
   T* const v_tile = k_tile + own * D;
   T* const stages = v_tile + own * D;  // q and dout, twice
-  const Work w = work_of_block<own, other, true>(a);
+  const GradientWork w = work_of_block<own, other, true>(a);
   if (w.first_own >= w.length) return;
   const auto k = key_rows(static_cast<const T*>(a.k), a.k_stride, w.begin, w.kv_head, a.n);
   const auto v = key_rows(static_cast<const T*>(a.v), a.v_stride, w.begin, w.kv_head, a.n);
@@ -242,11 +210,7 @@ __device__ __forceinline__ void key_gradients_of_block(const Arguments& a, T* k_
     const int last_query = quotient(min(first + other, w.rows) - 1, a.n.group);
     if (first_key <= last_query && (a.n.window == 0 || first_query - (first_key + 15) < a.n.window)) {
       float2 statistics[other / 8][2];
-#pragma unroll
-      for (int i = 0; i < other / 4; ++i) {
-        const int r = first + i / 2 * 8 + lane % 4 * 2 + i % 2;
-        statistics[i / 2][i % 2] = r < w.rows ? w.statistics[r] : make_float2(no_row, 0);
-      }
+      load_statistics<other>(statistics, w, first);
       float s[other / 8][4], dp[other / 8][4];
       multiply_rows<D, other>(s, k_tile, row, q_tile);
       if constexpr (MakeK) {
@@ -259,25 +223,21 @@ __device__ __forceinline__ void key_gradients_of_block(const Arguments& a, T* k_
         const int r = first + i * 8 + lane % 4 * 2 + e % 2;
         return sees(quotient(r, a.n.group), first_key + lane / 4 + e / 2 * 8, a.n.window);
       };
-      soften_tile<other>(s, dp, [&](int i, int e) { return statistics[i][e % 2]; }, seen, whole, a.n);
+      soften_tile<other>(
+          s, dp, [&](int i, int e) { return statistics[i][e % 2]; }, seen, whole, a.n);
       if constexpr (MakeV) accumulate_rows<D, other>(dv, s, q_tile + other * D);
       if constexpr (MakeK) accumulate_rows<D, other>(dk, dp, q_tile);
     }
     cp_async_wait<0>();
     __syncthreads();  // the next rows are there, these no longer read
   }
-  if constexpr (MakeK) {
-    const auto to = key_rows(static_cast<T*>(a.dk), a.dk_stride, w.begin, w.kv_head, a.n);
-    store_rows<D>(dk, {a.n.scale, a.n.scale}, k_tile, row, to, first_key, w.length, a.n);
-  }
-  if constexpr (MakeV) {
-    const auto to = key_rows(static_cast<T*>(a.dv), a.dv_stride, w.begin, w.kv_head, a.n);
-    store_rows<D>(dv, {1, 1}, v_tile, row, to, first_key, w.length, a.n);
-  }
+  if constexpr (MakeK) store_keys<D>(dk, a.n.scale, k_tile, static_cast<T*>(a.dk), a.dk_stride, row, w, a.n);
+  if constexpr (MakeV) store_keys<D>(dv, 1, v_tile, static_cast<T*>(a.dv), a.dv_stride, row, w, a.n);
 }
 
 template <typename T, int D>
-__global__ void __launch_bounds__(Tiles<D, true>::threads, Tiles<D, true>::blocks) key_gradients(const Arguments a) {
+__global__ void __launch_bounds__(Tiles<D, true>::threads, Tiles<D, true>::blocks)
+    key_gradients(const GradientArguments a) {
   extern __shared__ __align__(128) unsigned char shared[];
   T* const tiles = reinterpret_cast<T*>(shared);
   if constexpr (D <= 128) {
@@ -289,127 +249,38 @@ __global__ void __launch_bounds__(Tiles<D, true>::threads, Tiles<D, true>::block
   }
 }
 
-// --- f32: exact products. A thread has one pair of an own row and another row, then columns of the own row's sums ---
-
-constexpr int single_own = 16, single_other = 8, single_threads = 128;
-constexpr int single_shared(int head_dim) {
-  return (2 * (single_own + single_other) * single_pitch(head_dim) + 2 * single_own * single_other) * 4;
-}
-
-template <bool Keys>
-__global__ void __launch_bounds__(single_threads, 4) gradients_single(const Arguments a) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  const int pitch = single_pitch(a.n.head_dim);
-  const int own = static_cast<int>(threadIdx.x / 8);
-  const int place = static_cast<int>(threadIdx.x % 8);
-  float* const own_first = reinterpret_cast<float*>(shared);  // q or k
-  float* const own_second = own_first + single_own * pitch;   // dout or v
-  float* const first = own_second + single_own * pitch;       // k or q
-  float* const second = first + single_other * pitch;         // v or dout
-  float* const p = second + single_other * pitch + own * 2 * single_other;
-  float* const ds = p + single_other;
-  const Work w = work_of_block<single_own, single_other, Keys>(a);
-  const int own_end = Keys ? w.length : w.rows;
-  const int other_end = Keys ? w.rows : w.length;
-  if (w.first_own >= own_end) return;
-  const auto k = key_rows(static_cast<const float*>(a.k), a.k_stride, w.begin, w.kv_head, a.n);
-  const auto v = key_rows(static_cast<const float*>(a.v), a.v_stride, w.begin, w.kv_head, a.n);
-  const auto q = query_rows(static_cast<const float*>(a.q), a.q_stride, w.begin, w.kv_head, a.n);
-  const auto dout = query_rows(static_cast<const float*>(a.dout), a.dout_stride, w.begin, w.kv_head, a.n);
-  const auto load_keys = [&](float* to_k, float* to_v, int at, int count) {
-    single_load<single_threads>(to_k, k, at, count, w.length, pitch, a.n.head_dim);
-    single_load<single_threads>(to_v, v, at, count, w.length, pitch, a.n.head_dim);
-  };
-  const auto load_queries = [&](float* to_q, float* to_dout, int at, int count) {
-    single_load<single_threads>(to_q, q, at, count, w.rows, pitch, a.n.head_dim);
-    single_load<single_threads>(to_dout, dout, at, count, w.rows, pitch, a.n.head_dim);
-  };
-  float2 statistics{no_row, 0};
-  if constexpr (Keys) {
-    load_keys(own_first, own_second, w.first_own, single_own);
-  } else {
-    load_queries(own_first, own_second, w.first_own, single_own);
-    const int r = w.first_own + own;
-    if (r < w.rows) {
-      const int token = quotient(r, a.n.group);
-      const int group = static_cast<int>(a.n.group.value);
-      const auto out = query_rows(static_cast<const float*>(a.out), a.out_stride, w.begin, w.kv_head, a.n);
-      for (int c = place; c < a.n.head_dim; c += 8) statistics.y += dout.row(r)[c] * out.row(r)[c];
-      statistics.x =
-          a.lse[static_cast<std::int64_t>(w.begin + token) * a.n.heads + w.kv_head * group + (r - token * group)] *
-          1.44269504f;
-    }
-    statistics.y = eight_sum(statistics.y);
-    if (place == 0 && r < w.rows) w.statistics[r] = statistics;
-  }
-  SingleSums sums{}, value_sums{};
-  for (int at = w.first; at < w.end; at += single_other) {
-    __syncthreads();  // the rows before are no longer read
-    if constexpr (Keys) {
-      load_queries(first, second, at, single_other);
-    } else {
-      load_keys(first, second, at, single_other);
-    }
-    __syncthreads();
-    float score = single_product(own_first + own * pitch, first + place * pitch, pitch);
-    float dp = single_product(own_second + own * pitch, second + place * pitch, pitch);
-    const int query = quotient(Keys ? at + place : w.first_own + own, a.n.group);
-    if constexpr (Keys) statistics = at + place < other_end ? w.statistics[at + place] : make_float2(no_row, 0);
-    if (a.n.cap > 0) {
-      soften<true>(score, dp, statistics, a.n);
-    } else {
-      soften<false>(score, dp, statistics, a.n);
-    }
-    const bool seen = sees(query, Keys ? w.first_own + own : at + place, a.n.window);
-    p[place] = seen ? score : 0;
-    ds[place] = seen ? dp : 0;
-    __syncwarp();  // a row's eight threads are in one warp
-    sums.add(ds, first, single_other, pitch);
-    if constexpr (Keys) value_sums.add(p, second, single_other, pitch);
-  }
-  if (w.first_own + own >= own_end) return;
-  sums.scale(a.n.scale);
-  if constexpr (Keys) {
-    const auto dk = key_rows(static_cast<float*>(a.dk), a.dk_stride, w.begin, w.kv_head, a.n);
-    const auto dv = key_rows(static_cast<float*>(a.dv), a.dv_stride, w.begin, w.kv_head, a.n);
-    sums.store(dk.row(w.first_own + own), a.n.head_dim);
-    value_sums.store(dv.row(w.first_own + own), a.n.head_dim);
-  } else {
-    const auto dq = query_rows(static_cast<float*>(a.dq), a.dq_stride, w.begin, w.kv_head, a.n);
-    sums.store(dq.row(w.first_own + own), a.n.head_dim);
-  }
-}
-
 constexpr const char* name = "attention_backward";
 
-dim3 grid_for(const Arguments& a, int tile_rows, std::int64_t group, unsigned parts) {
+dim3 grid_for(const GradientArguments& a, int tile_rows, std::int64_t group, unsigned parts) {
   return {static_cast<unsigned>(slots_for(a.tokens, a.sequences, group, tile_rows) * a.n.kv_heads), parts};
 }
 
 template <typename T>
-void launch_tiles(CudaBackend& backend, const Arguments& a) {
+void launch_tiles(CudaBackend& backend, const GradientArguments& a) {
   with_tile_width(a.n.head_dim, [&](auto width) {
     using Queries = Tiles<width(), false>;
     using Keys = Tiles<width(), true>;
     launch(backend.stream(), name, query_gradients<T, width()>, grid_for(a, Queries::own, a.n.group.value, 1),
            Queries::threads, Queries::shared, a);
-    launch(backend.stream(), name, key_gradients<T, width()>, grid_for(a, Keys::own, 1, width() <= 128 ? 1 : 2),
-           Keys::threads, Keys::shared, a);
+    launch(backend.stream(), name, key_gradients<T, width()>,
+           grid_for(a, Keys::own, 1, width() <= 128 ? 1 : 2), Keys::threads, Keys::shared, a);
   });
 }
 
-void launch_single(CudaBackend& backend, const Arguments& a) {
+void launch_single(CudaBackend& backend, const GradientArguments& a) {
   const int shared = single_shared(a.n.head_dim);
-  launch(backend.stream(), name, gradients_single<false>, grid_for(a, single_own, a.n.group.value, 1), single_threads,
+  launch(backend.stream(), name, gradients_single<false>, grid_for(a, single_own, a.n.group.value, 1),
+         single_threads, shared, a);
+  launch(backend.stream(), name, gradients_single<true>, grid_for(a, single_own, 1, 1), single_threads,
          shared, a);
-  launch(backend.stream(), name, gradients_single<true>, grid_for(a, single_own, 1, 1), single_threads, shared, a);
 }
 
 }  // namespace
 
-void CudaBackend::attention_backward(TensorView dout, TensorView q, TensorView k, TensorView v, TensorView out,
-                                     TensorView lse, const PackedRows& rows, const AttentionShape& shape, TensorView dq,
-                                     TensorView dk, TensorView dv) {
+void CudaBackend::attention_backward(TensorView dout, TensorView q, TensorView k, TensorView v,
+                                     TensorView out, TensorView lse, const PackedRows& rows,
+                                     const AttentionShape& shape, TensorView dq, TensorView dk,
+                                     TensorView dv) {
   check_attention_rows(*this, q, k, v, shape, name);
   check(k.shape[0] == q.shape[0], name, "q and k have different rows");
   check_rows(out, q.dtype, q.shape, name, "out");
@@ -421,12 +292,29 @@ void CudaBackend::attention_backward(TensorView dout, TensorView q, TensorView k
   check_packed_rows(rows, q.shape[0], shape, name);
   const std::int64_t tokens = q.shape[0];
   if (tokens == 0) return;
-  const Arguments a{
-      dout.data, q.data, k.data, v.data, out.data, dq.data, dk.data, dv.data, dout.stride(), q.stride(), k.stride(),
-      v.stride(), out.stride(), dq.stride(), dk.stride(), dv.stride(), lse.as<float>(),
+  const GradientArguments a{
+      dout.data,
+      q.data,
+      k.data,
+      v.data,
+      out.data,
+      dq.data,
+      dk.data,
+      dv.data,
+      dout.stride(),
+      q.stride(),
+      k.stride(),
+      v.stride(),
+      out.stride(),
+      dq.stride(),
+      dk.stride(),
+      dv.stride(),
+      lse.as<float>(),
       static_cast<float2*>(scratch().get(tokens * shape.heads * static_cast<std::int64_t>(sizeof(float2)))),
       AttentionNumbers(shape, rows_in_vectors({dout, q, k, v, out, dq, dk, dv}, shape.head_dim)),
-      rows.cu_seqlens.as<std::int32_t>(), static_cast<int>(rows.sequences), static_cast<int>(tokens)};
+      rows.cu_seqlens.as<std::int32_t>(),
+      static_cast<int>(rows.sequences),
+      static_cast<int>(tokens)};
   if (q.dtype == DType::f32) return launch_single(*this, a);
   if (q.dtype == DType::bf16) return launch_tiles<bf16>(*this, a);
   launch_tiles<f16>(*this, a);
