@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of operations is that of core's Transformer with every layer recomputed: only the inputs of
-// layers stay.
+// The model's numbers, its random weights and adapters, its steps; the operations are in speed_layers.cpp.
 #include "tests/gpu/speed_model.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/base/random.h"
+#include "tests/gpu/speed_state.h"
 
 namespace lorikeet::speed {
-namespace {
-
-enum Linear : std::size_t { q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, linear_count };
-
-/// A matrix with the spare columns that the back end wants behind its rows.
-struct Wide {
-  Tensor storage;
-  TensorView view;
-  Wide() = default;
-  Wide(Backend& backend, std::int64_t rows, std::int64_t width, std::int64_t ranks, DType dtype)
-      : storage(backend.allocate({rows, width + backend.tail_columns(width, ranks)}, dtype)),
-        view(storage.view().column_range(0, width)) {
-    backend.fill_zero(storage);
-  }
-};
-
-struct Layer {
-  std::array<Weight, linear_count> weights;
-  std::array<LoraTerm, linear_count> lora;
-  std::array<LoraGradient, linear_count> gradients;
-  Tensor norm_1, norm_2;
-};
-
-}  // namespace
 
 std::array<std::array<std::int64_t, 2>, 7> ModelShape::linears() const {
   return {{{q_width(), hidden},
@@ -70,60 +46,6 @@ double ModelShape::decode_bytes(double position, std::int64_t rank) const {
   return nf4 * linear_parameters() + 2 * head_parameters() + 4 * lora_parameters(rank) +
          position * static_cast<double>(layers * kv_width()) * 4;
 }
-
-struct SpeedModel::State {
-  Backend& backend;
-  ModelShape shape;
-  std::int64_t rank;
-  DType compute;
-  std::uint64_t seed = 1;
-
-  Tensor embedding, final_norm, cosine, sine, parameters, gradients, adam_state;
-  Weight own_head;
-  std::vector<Layer> layers;
-  std::vector<AdamPart> parts;
-  Tensor sums, outcome;
-  std::int64_t steps = 0;
-
-  // Training
-  std::int64_t tokens = 0;
-  Tensor ids, targets, positions, cu_seqlens, lse, rstd_1, rstd_2, rstd_final;
-  std::vector<Tensor> inputs;
-  std::array<Tensor, linear_count> xa;
-  Wide norm, attention, middle_norm, h, qkv, gate_up, dx, dqkv, dh, dattention;
-  Tensor middle, dnorm, head_norm, head_gradient;
-  PackedRows rows;
-
-  // Chat
-  std::int64_t context = 0;
-  std::vector<Tensor> k_cache, v_cache;
-  Tensor logits, id;
-
-  State(Backend& b, ModelShape s, std::int64_t r)
-      : backend(b),
-        shape(std::move(s)),
-        rank(r),
-        compute(b.supports(DType::bf16) ? DType::bf16 : DType::f16) {}
-
-  Tensor random(Shape extents, DType dtype, double scale, double mean = 0);
-  Weight nf4(std::int64_t out, std::int64_t in);
-  void make_adapter();
-  void make_rows(std::int64_t count);
-  TensorView part(const Wide& wide, std::size_t linear) const;
-  void layer_forward(std::size_t index, TensorView x, TensorView out);
-  void layer_to_gate_up(std::size_t index, TensorView x);
-  void layer_backward(std::size_t index, TensorView x);
-  void head(TensorView x);
-  void chat_layer(std::size_t index, TensorView x, TensorView out, std::int64_t limit);
-  TensorView heads_of(TensorView view, std::int64_t count) const {
-    return view.reshaped({view.rows(), count, shape.head_dim});
-  }
-  AttentionShape attention_shape() const {
-    return {
-        shape.heads, shape.kv_heads, shape.head_dim, 1 / std::sqrt(static_cast<float>(shape.head_dim)), 0, 0};
-  }
-  const Weight& head_weight() const { return own_head; }
-};
 
 /// Normal numbers; big tensors repeat one block of a million.
 Tensor SpeedModel::State::random(Shape extents, DType dtype, double scale, double mean) {
@@ -307,81 +229,6 @@ void SpeedModel::prepare_training(std::int64_t sequences, std::int64_t length) {
   for (Tensor* rstd : {&s.rstd_1, &s.rstd_2, &s.rstd_final}) *rstd = s.backend.allocate({t}, DType::f32);
 }
 
-/// Columns of q|k|v or gate|up.
-TensorView SpeedModel::State::part(const Wide& wide, std::size_t linear) const {
-  const std::int64_t q = shape.q_width(), kv = shape.kv_width();
-  switch (linear) {
-    case q_proj:
-      return wide.view.column_range(0, q);
-    case k_proj:
-      return wide.view.column_range(q, kv);
-    case v_proj:
-      return wide.view.column_range(q + kv, kv);
-    case gate_proj:
-      return wide.view.column_range(0, shape.inner);
-    default:
-      return wide.view.column_range(shape.inner, shape.inner);
-  }
-}
-
-void SpeedModel::State::layer_to_gate_up(std::size_t index, TensorView x) {
-  const Layer& layer = layers[index];
-  const auto linear = [&](std::size_t i, TensorView y) {
-    return LinearPart{&layer.weights[i], {&layer.lora[i], 1}, y};
-  };
-  backend.rms_norm_forward(x, layer.norm_1, 1e-5f, norm.view, rstd_1);
-  const TensorView q = part(qkv, q_proj), k = part(qkv, k_proj), v = part(qkv, v_proj);
-  backend.linear_group_forward(norm.view, std::array{linear(q_proj, q), linear(k_proj, k), linear(v_proj, v)},
-                               {});
-  backend.rope_pair(heads_of(q, shape.heads), heads_of(k, shape.kv_heads), positions, cosine, sine, false);
-  backend.attention_forward(q, k, v, rows, attention_shape(), attention.view, lse);
-  backend.linear_group_forward(attention.view, std::array{linear(o_proj, middle)}, x);
-  backend.rms_norm_forward(middle, layer.norm_2, 1e-5f, middle_norm.view, rstd_2);
-  backend.linear_group_forward(
-      middle_norm.view,
-      std::array{linear(gate_proj, part(gate_up, gate_proj)), linear(up_proj, part(gate_up, up_proj))}, {});
-  backend.glu_forward(part(gate_up, gate_proj), part(gate_up, up_proj), h.view);
-}
-
-void SpeedModel::State::layer_forward(std::size_t index, TensorView x, TensorView out) {
-  layer_to_gate_up(index, x);
-  const Layer& layer = layers[index];
-  const LinearPart down{&layer.weights[down_proj], {&layer.lora[down_proj], 1}, out};
-  backend.linear_group_forward(h.view, {&down, 1}, middle);
-}
-
-void SpeedModel::State::layer_backward(std::size_t index, TensorView x) {
-  const Layer& layer = layers[index];
-  const auto linear = [&](std::size_t i, TensorView dy) {
-    return LinearBackwardPart{dy, &layer.weights[i], &layer.lora[i], &layer.gradients[i]};
-  };
-  layer_to_gate_up(index, x);
-  // The forward's down projection is not run again: its x A^T is all that its gradients need.
-  const TensorView gate = part(gate_up, gate_proj), up = part(gate_up, up_proj);
-  backend.linear_group_backward(std::array{linear(down_proj, dx.view)}, h.view, dh.view, Write::overwrite);
-  backend.glu_backward(dh.view, gate, up, gate, up, {});
-  backend.linear_group_backward(std::array{linear(gate_proj, gate), linear(up_proj, up)}, middle_norm.view,
-                                dnorm, Write::overwrite);
-  backend.rms_norm_backward(dnorm, middle, layer.norm_2, rstd_2, dx.view, Write::accumulate);
-  backend.linear_group_backward(std::array{linear(o_proj, dx.view)}, attention.view, dattention.view,
-                                Write::overwrite);
-  const TensorView dq = part(dqkv, q_proj), dk = part(dqkv, k_proj), dv = part(dqkv, v_proj);
-  backend.attention_backward(dattention.view, part(qkv, q_proj), part(qkv, k_proj), part(qkv, v_proj),
-                             attention.view, lse, rows, attention_shape(), dq, dk, dv);
-  backend.rope_pair(heads_of(dq, shape.heads), heads_of(dk, shape.kv_heads), positions, cosine, sine, true);
-  backend.linear_group_backward(std::array{linear(q_proj, dq), linear(k_proj, dk), linear(v_proj, dv)},
-                                norm.view, dnorm, Write::overwrite);
-  backend.rms_norm_backward(dnorm, x, layer.norm_1, rstd_1, dx.view, Write::accumulate);
-}
-
-void SpeedModel::State::head(TensorView x) {
-  backend.fill_zero(sums);
-  backend.rms_norm_forward(x, final_norm, 1e-5f, head_norm, rstd_final);
-  backend.head_cross_entropy(head_norm, head_weight(), targets, 1 / static_cast<float>(tokens), sums,
-                             head_gradient);
-  backend.rms_norm_backward(head_gradient, x, final_norm, rstd_final, dx.view, Write::overwrite);
-}
-
 void SpeedModel::step() {
   State& s = *state_;
   s.backend.repeat(1, [&s] {
@@ -418,28 +265,6 @@ void SpeedModel::prepare_chat(std::int64_t context) {
     }
   }
   s.logits = s.backend.allocate({1, s.shape.vocabulary}, DType::f32);
-}
-
-void SpeedModel::State::chat_layer(std::size_t index, TensorView x, TensorView out, std::int64_t limit) {
-  const Layer& layer = layers[index];
-  const auto linear = [&](std::size_t i, TensorView y) {
-    return LinearPart{&layer.weights[i], {&layer.lora[i], 1}, y};
-  };
-  backend.rms_norm_forward(x, layer.norm_1, 1e-5f, norm.view, rstd_1);
-  const TensorView q = part(qkv, q_proj), k = part(qkv, k_proj), v = part(qkv, v_proj);
-  backend.linear_group_forward(norm.view, std::array{linear(q_proj, q), linear(k_proj, k), linear(v_proj, v)},
-                               {});
-  backend.rope_append(heads_of(q, shape.heads), heads_of(k, shape.kv_heads), v, positions, cosine, sine,
-                      k_cache[index], v_cache[index]);
-  backend.attention_cached(q, k_cache[index], v_cache[index], positions, limit, attention_shape(),
-                           attention.view);
-  backend.linear_group_forward(attention.view, std::array{linear(o_proj, middle)}, x);
-  backend.rms_norm_forward(middle, layer.norm_2, 1e-5f, middle_norm.view, rstd_2);
-  backend.linear_group_forward(
-      middle_norm.view,
-      std::array{linear(gate_proj, part(gate_up, gate_proj)), linear(up_proj, part(gate_up, up_proj))}, {});
-  backend.glu_forward(part(gate_up, gate_proj), part(gate_up, up_proj), h.view);
-  backend.linear_group_forward(h.view, std::array{linear(down_proj, out)}, middle);
 }
 
 void SpeedModel::decode(std::int64_t position) {

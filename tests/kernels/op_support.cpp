@@ -169,6 +169,14 @@ Tolerance tolerance_for(DType dtype, std::int64_t terms) {
   return {1e-6, 0x1p-8, 0x1p-9 + 4 * rounding};
 }
 
+Tolerance attention_tolerance(DType dtype, std::int64_t terms) {
+  // Absolute: a gradient may be the difference of products of size 1, as with a window of one token.
+  if (dtype == DType::f32) return {1e-5, 1e-5, 8 * 0x1p-23 * std::sqrt(static_cast<double>(terms))};
+  // Probabilities and their gradients are rounded to the compute type for the products.
+  if (dtype == DType::f16) return {2e-4, 0x1p-10, 0x1p-10};
+  return {1e-3, 0x1p-7, 0x1p-7};
+}
+
 std::string difference(const Values& got, const Values& want, const Tolerance& tolerance) {
   if (got.size() != want.size()) {
     return std::to_string(got.size()) + " elements where " + std::to_string(want.size()) + " are expected";

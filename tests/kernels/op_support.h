@@ -51,6 +51,8 @@ struct Tolerance {
 };
 /// Tolerances of an operation whose inner sums have `terms` terms, in f32 or stored as bf16 or f16.
 Tolerance tolerance_for(DType dtype, std::int64_t terms);
+/// Those of attention with sums over `terms` keys.
+Tolerance attention_tolerance(DType dtype, std::int64_t terms);
 /// Empty when all elements are near enough and finite, else a sentence naming the worst one.
 std::string difference(const Values& got, const Values& want, const Tolerance& tolerance);
 

@@ -88,7 +88,7 @@ PackedRows packed_rows(Operands& o) {
 }
 
 std::vector<Row> row_operations() {
-  constexpr std::int64_t T = tokens, H = hidden, I = inner;
+  constexpr std::int64_t T = tokens, H = hidden;
   return {
       {"embedding_forward", 4 * T * H + 4 * T,
        [](Operands& o) {
@@ -136,6 +136,12 @@ std::vector<Row> row_operations() {
          const PackedRows rows = packed_rows(o);
          return [=, &o] { o.backend.rope_pair(qs, ks, rows.positions, cosine, sine, false); };
        }},
+  };
+}
+
+std::vector<Row> element_operations() {
+  constexpr std::int64_t T = tokens, I = inner;
+  return {
       {"glu_forward", 6 * T * I,
        [](Operands& o) {
          const TensorView gate = o.make({T, I}), up = o.make({T, I}), h = o.make({T, I});
@@ -193,8 +199,8 @@ class TestTraffic : public QObject {
  private slots:
   void no_operation_moves_much_more_than_it_must_data() {
     QTest::addColumn<Row>("row");
-    for (const auto& rows :
-         {row_operations(), attention_operations(), optimizer_operations(), linear_operations()}) {
+    for (const auto& rows : {row_operations(), element_operations(), attention_operations(),
+                             optimizer_operations(), linear_operations()}) {
       for (const Row& row : rows) QTest::newRow(row.name) << row;
     }
   }
