@@ -12,16 +12,11 @@
 #include "core/infer/sampler.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/repeat_key.h"
+#include "core/model/session_plan.h"
 #include "core/model/transformer_impl.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
-namespace {
-
-constexpr std::int64_t prefill_chunk = 256;  // tokens computed at once; also how often a stop is looked for
-
-}  // namespace
-
 struct Session::Impl {
   Impl(BaseModel& base, DType type, std::int64_t wanted_context, double rope_linear_factor);
   ~Impl() { backend.forget_repeats(); }

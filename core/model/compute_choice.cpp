@@ -62,8 +62,10 @@ DType resolved_compute(const Settings& settings, const Backend& backend) {
 }
 
 PlanDevice plan_device(Backend& backend, DType compute) {
-  return {backend.budget().limit_bytes(), static_cast<int>(size_of(compute)),
-          backend.device().kind == "cuda"};
+  PlanDevice device{backend.budget().limit_bytes(), static_cast<int>(size_of(compute)),
+                    backend.device().kind == "cuda"};
+  if (device.is_cuda) device.host_free_bytes = chosen_device(list_devices(), "cpu").memory_free_bytes;
+  return device;
 }
 
 BaseModel load_base_model(Backend& backend, const std::string& path, const ModelSpec& spec,

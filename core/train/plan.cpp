@@ -7,6 +7,7 @@
 
 #include "core/data/packing.h"
 #include "core/model/activation_plan.h"
+#include "core/model/session_plan.h"
 #include "core/train/epoch_batches.h"
 #include "kernels/base/error.h"
 
@@ -43,8 +44,9 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
   const auto table = static_cast<std::uint64_t>(spec.vocab_size * spec.hidden_size);
   bytes += table * wide_bytes * (spec.tied_head ? 1 : 2);
   bytes += 4 * static_cast<std::uint64_t>(spec.hidden_size * (2 * spec.layers + 1));
-  bytes += 4 * static_cast<std::uint64_t>(resolved_max_length(settings, spec) *
-                                          spec.rope.rotary_dim);  // cosine and sine
+  std::int64_t positions = resolved_max_length(settings, spec);
+  if (!settings.sample_prompts.empty()) positions = std::max(positions, sample_context(spec));
+  bytes += 4 * static_cast<std::uint64_t>(positions * spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
 
@@ -116,6 +118,13 @@ double epoch_operations(const ModelSpec& spec, const DataShape& data, double ada
          4.0 * head * static_cast<double>(data.trained_tokens);
 }
 
+/// Page-locked memory for the inputs of layers that are recomputed (offloaded_inputs.h).
+std::uint64_t offloaded_bytes(const ModelSpec& spec, const ActivationShape& shape) {
+  if (!shape.offload) return 0;
+  const auto layers = static_cast<std::uint64_t>(std::count(shape.keep.begin(), shape.keep.end(), false));
+  return layers * static_cast<std::uint64_t>(shape.most_tokens * spec.hidden_size) * size_of(shape.compute);
+}
+
 std::string gigabytes(std::uint64_t bytes) {
   const auto tenths = static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / 1e7));
   return std::to_string(tenths / 100) + "." + std::to_string(tenths % 100 / 10) +
@@ -151,20 +160,34 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   } else {
     add_cpu_scratch(memory, spec, plan.largest_batch, device.compute_bytes);
   }
+  if (!settings.sample_prompts.empty()) {
+    const ActivationShape shape = activation_shape(spec, settings, device, plan.largest_batch, 0);
+    memory.samples = session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device});
+  }
   for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
     plan.recomputed_layers = spec.layers - kept;
-    memory.activations = activation_bytes(
-        spec, activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers));
+    const ActivationShape shape =
+        activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers);
+    memory.activations = activation_bytes(spec, shape);
+    plan.host_bytes = offloaded_bytes(spec, shape);
     if (memory.total() <= limit) break;
   }
   plan.fits = memory.total() <= limit;
   if (!plan.fits) {
     plan.why_not =
         gigabytes(memory.total()) + " of memory are needed and " + gigabytes(limit) + " are allowed";
+  } else if (device.host_free_bytes > 0 && plan.host_bytes > device.host_free_bytes) {
+    plan.fits = false;
+    plan.why_not = "offload needs " + gigabytes(plan.host_bytes) + " of the host's memory and " +
+                   gigabytes(device.host_free_bytes) + " are free";
   }
 }
 
 }  // namespace
+
+std::int64_t sample_context(const ModelSpec& spec) {
+  return std::min<std::int64_t>(1024, spec.context);
+}
 
 std::int64_t resolved_max_length(const Settings& settings, const ModelSpec& spec) {
   return settings.max_length > 0 ? settings.max_length : std::min<std::int64_t>(1024, spec.context);

@@ -23,8 +23,9 @@ struct MemoryPlan {
   std::uint64_t dequantization = 0;  ///< weights of the linear layers at hand in the compute type
   std::uint64_t logits = 0;          ///< of one chunk of label rows
   std::uint64_t workspace = 0;       ///< of products: packed panels on the CPU, cuBLASLt's on CUDA
+  std::uint64_t samples = 0;         ///< caches and work space of the answers to sample prompts
   std::uint64_t trained() const { return adapter + gradients; }
-  std::uint64_t scratch() const { return dequantization + logits + workspace; }
+  std::uint64_t scratch() const { return dequantization + logits + workspace + samples; }
   std::uint64_t total() const { return base_weights + trained() + optimizer + activations + scratch(); }
 };
 
@@ -33,6 +34,7 @@ struct PlanDevice {
   std::uint64_t memory_limit_bytes = 0;  ///< resolved, never 0
   int compute_bytes = 4;                 ///< 2 for bf16 and f16
   bool is_cuda = false;
+  std::uint64_t host_free_bytes = 0;  ///< of the host's memory, where the device has its own; 0 = not known
 };
 
 /// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
@@ -51,6 +53,7 @@ struct Plan {
   std::int64_t adapter_parameters = 0;
   std::int64_t recomputed_layers = 0;  ///< layers whose activations are not kept
   MemoryPlan memory;
+  std::uint64_t host_bytes = 0;       ///< page-locked memory of the host, beside the device's: with offload
   std::uint64_t disk_bytes = 0;       ///< checkpoints kept and the adapter
   double operations = 0;              ///< floating-point operations of the whole run
   std::optional<double> seconds;      ///< after a measured step
@@ -78,6 +81,8 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
 ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
                                  std::int64_t largest_batch, std::int64_t recomputed_layers);
 
+/// Tokens of context in which the sample prompts of a run are answered.
+std::int64_t sample_context(const ModelSpec& spec);
 /// Tokens of the largest micro-batch any epoch can have.
 std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length);
 

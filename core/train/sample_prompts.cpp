@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/sample_prompts.h"
 
-#include <algorithm>
-
+#include "core/train/plan.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
 constexpr std::int64_t answer_tokens = 128;
-constexpr std::int64_t sample_context = 1024;
 
 }  // namespace
 
@@ -17,8 +15,7 @@ SamplePrompts::SamplePrompts(BaseModel& model, const LoraAdapter& adapter, const
                              std::vector<std::string> prompts, DType compute, double rope_linear_factor)
     : adapter_(adapter), format_(format), prompts_(std::move(prompts)) {
   if (prompts_.empty()) return;
-  const std::int64_t context = std::min(sample_context, model.spec().context);
-  session_ = std::make_unique<Session>(model, compute, context, rope_linear_factor);
+  session_ = std::make_unique<Session>(model, compute, sample_context(model.spec()), rope_linear_factor);
 }
 
 void SamplePrompts::answer(std::size_t skip, const std::function<void()>& between,

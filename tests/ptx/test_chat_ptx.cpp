@@ -5,6 +5,7 @@
 
 #include "core/infer/chat_engine.h"
 #include "core/model/compute_choice.h"
+#include "core/model/session_plan.h"
 #include "kernels/base/error.h"
 #include "kernels/base/random.h"
 #include "tests/core/train/training_support.h"
@@ -144,6 +145,25 @@ class TestChatPtx : public QObject {
     const Talk expected = talk("cpu");
     QVERIFY(expected.plain != expected.trained && expected.trained != expected.stretched);
     QVERIFY(talk("cuda") == expected);
+  }
+
+  void the_plan_knows_what_a_session_takes() {
+    const Settings cuda = settings("cuda");
+    const auto backend = make_backend_for(cuda);
+    const ModelSpec spec = read_model_spec(model_);
+    BaseModel model = load_base_model(*backend, model_, spec, cuda, DType::f32);
+    const LoraAdapter adapter = LoraAdapter::load(*backend, spec, trained_);
+    model.prepare_positions(100);
+    MemoryBudget& budget = backend->budget();
+    const std::uint64_t hidden = budget.peak_bytes() - budget.used_bytes();  // by loading
+    budget.acquire(hidden);
+    const std::uint64_t before = budget.used_bytes();
+    Session session(model, DType::f32, 100);
+    session.set_adapters({{&adapter, 1.0}});
+    SessionShape shape{100, DType::f32, {}, cuda_layout};
+    shape.ranks.fill(4);
+    QCOMPARE(budget.peak_bytes() - before, session_bytes(spec, shape));
+    budget.release(hidden);
   }
 
   void memory_that_runs_out_anywhere_is_an_error_and_the_chat_goes_on() {

@@ -44,7 +44,9 @@ Json plan_json(const Plan& plan, const PreparedData& data) {
             {"dequantization", memory.dequantization},
             {"logits", memory.logits},
             {"workspace", memory.workspace},
+            {"samples", memory.samples},
             {"total", memory.total()}}},
+          {"host_bytes", plan.host_bytes},
           {"disk_bytes", plan.disk_bytes},
           {"operations", plan.operations},
           {"seconds", nullptr},
@@ -77,8 +79,10 @@ std::string plan_text(const Plan& plan, const PreparedData& data) {
                                                          {"dequantised", memory.dequantization},
                                                          {"logits", memory.logits},
                                                          {"workspace", memory.workspace},
+                                                         {"samples", memory.samples},
                                                          {"in all", memory.total()}};
   for (const auto& [kind, bytes] : kinds) text += fmt::format("  {:13}", kind) + mb(bytes) + "\n";
+  if (plan.host_bytes > 0) text += "Host, locked   " + mb(plan.host_bytes) + "\n";
   text += "Disk           " + mb(plan.disk_bytes) + "\n";
   for (const auto& warning : plan.warnings) text += "Look: " + warning + "\n";
   text += plan.fits ? "It fits.\n" : "It does not fit: " + plan.why_not + ".\n";

@@ -7,6 +7,7 @@
 #include "core/infer/session.h"
 #include "core/model/compute_choice.h"
 #include "core/model/lora_adapter.h"
+#include "core/model/session_plan.h"
 #include "kernels/base/error.h"
 #include "kernels/base/random.h"
 #include "tests/support/tiny_model.h"
@@ -151,6 +152,24 @@ class TestSession : public QObject {
     QVERIFY2(refused > 4, qPrintable(QString::number(refused)));
     session.set_adapters({{adapter_.get(), 1.0}}, 1);
     QVERIFY(prefill(session, ids) == expected);
+  }
+
+  void the_plan_knows_what_a_session_takes() {
+    const auto backend = make_backend_for(settings_);
+    BaseModel model =
+        load_base_model(*backend, folder_.path().toStdString() + "/model", spec_, settings_, DType::f32);
+    const LoraAdapter adapter = LoraAdapter::create(*backend, spec_, settings_);
+    model.prepare_positions(600);
+    MemoryBudget& budget = backend->budget();
+    const std::uint64_t hidden = budget.peak_bytes() - budget.used_bytes();  // by loading
+    budget.acquire(hidden);
+    const std::uint64_t before = budget.used_bytes();
+    Session session(model, DType::f32, 500);
+    session.set_adapters({{&adapter, 1.0}});
+    SessionShape shape{500, DType::f32, {}, {}};
+    shape.ranks.fill(4);
+    QCOMPARE(budget.peak_bytes() - before, session_bytes(spec_, shape));
+    budget.release(hidden);
   }
 
   void what_does_not_fit_is_refused() {

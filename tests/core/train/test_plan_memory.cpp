@@ -103,6 +103,33 @@ class TestPlanMemory : public QObject {
     QCOMPARE(before, std::int64_t{0});
   }
 
+  void offload_counts_the_memory_of_the_host() {
+    const ModelSpec spec = spec_of(models[0]);
+    Settings settings;
+    QCOMPARE(tightest(spec, settings).host_bytes, std::uint64_t{0});
+    settings.offload = true;
+    const Plan plan = tightest(spec, settings);
+    const std::uint64_t inputs = 22ull * 2 * length * 2048 * 2;  // of every layer, in bf16
+    QCOMPARE(plan.host_bytes, inputs);
+    settings.max_length = length;
+    const PlanDevice device{plan.memory.total(), 2, true, inputs};
+    QVERIFY(make_plan(spec, full_batches(), settings, device).fits);
+    const Plan none =
+        make_plan(spec, full_batches(), settings, {device.memory_limit_bytes, 2, true, inputs - 1});
+    QVERIFY(!none.fits && none.why_not.starts_with("offload needs 0.74 GB of the host's memory"));
+  }
+
+  void sample_prompts_take_memory_from_the_layers() {
+    const ModelSpec spec = spec_of(models[0]);
+    Settings settings;
+    const Plan without = tightest(spec, settings);
+    settings.sample_prompts = {"Who are you?"};
+    const Plan with = tightest(spec, settings);
+    QCOMPARE(without.memory.samples, std::uint64_t{0});
+    QVERIFY(with.memory.samples > 2ull * 22 * 1024 * 256 * 2);  // the caches alone
+    QCOMPARE(with.memory.total(), without.memory.total() + with.memory.samples);
+  }
+
   void nothing_in_the_arena_overlaps_what_lives_at_the_same_time() {
     Model tiny{"tiny", 260, 40, 72, 3, 5, 1, 8, true, 0, 0};
     ActivationShape shape;

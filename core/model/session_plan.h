@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/activation_plan.h"
+
+namespace lorikeet {
+
+/// Tokens of a prompt that a Session computes at once.
+inline constexpr std::int64_t prefill_chunk = 256;
+
+/// What decides how much memory a Session takes.
+struct SessionShape {
+  std::int64_t context = 0;
+  DType compute = DType::f32;
+  std::array<std::int64_t, linear_count> ranks{};  ///< of the adapter's branches, the largest of all layers
+  DeviceLayout device;
+};
+
+/// Bytes of a Session at their peak, which is while an adapter is set: caches and work space. The tables of
+/// positions are the model's.
+std::uint64_t session_bytes(const ModelSpec& spec, const SessionShape& shape);
+
+}  // namespace lorikeet
