@@ -53,11 +53,19 @@ Json scale_json(const LossScale::State& state) {
   return {{"scale", state.scale}, {"good_steps", state.good_steps}};
 }
 
+/// A checkpoint of a run in another type has none.
 LossScale::State read_scale(const Json& json, const char* key, const std::string& file) {
   LossScale::State state;
-  const Json& entry = json.contains(key) ? json.at(key) : Json::object();
+  if (!json.contains(key)) return state;
+  const Json& entry = json.at(key);
+  if (!entry.is_object()) throw Error(ErrorCode::bad_format, "The loss scale is not an object", file);
   state.scale = json_number(entry, "scale", state.scale, file);
-  state.good_steps = json_int(entry, "good_steps", 0, 0, LossScale::patience, file);
+  state.good_steps = json_int(entry, "good_steps", 0, 0, LossScale::patience - 1, file);
+  int exponent = 0;
+  const bool is_power = std::frexp(state.scale, &exponent) == 0.5;
+  if (!(state.scale >= LossScale::smallest && state.scale <= LossScale::largest) || !is_power) {
+    throw Error(ErrorCode::bad_format, "The loss scale is no power of two between 2^-14 and 2^24", file);
+  }
   return state;
 }
 
@@ -262,7 +270,7 @@ void Trainer::restore(const std::string& folder) {
   restore_adapter(t.backend, t.parts.model->spec(), *t.parts.adapter, folder);
   t.done = json_int(state, "step", 0, 0, INT64_MAX, name);
   t.tokens = json_int(state, "tokens", 0, 0, INT64_MAX, name);
-  t.skipped = json_int(state, "skipped", 0, 0, INT64_MAX, name);
+  t.skipped = json_int(state, "skipped", 0, 0, t.done, name);
   double results[outcome_count] = {};
   results[outcome_skipped_steps] = static_cast<double>(t.skipped);
   t.backend.upload(t.outcome(), results);

@@ -55,7 +55,10 @@ class Trainer {
   std::int64_t tokens_seen() const;      ///< in finished steps
   std::int64_t skipped_steps() const;    ///< of them
   std::size_t arena_peak_bytes() const;  ///< largest use of the activation arena so far
-  TensorView gradients() const;  ///< of the last step, before clipping; laid out as the adapter's parameters
+  /// Gradients f32 of the step that was begun last (with look-ahead that is the one behind the last finished
+  /// one), before clipping, laid out as the adapter's parameters. In f16 they are multiples by that step's
+  /// loss scale (StepReport::loss_scale): divide by it. Not finite where the step is skipped.
+  TensorView gradients() const;
   bool finished() const { return step_number() >= total_steps(); }
 
   /// One optimiser step: begin_step and finish_step. `between` is called between layers (where the device

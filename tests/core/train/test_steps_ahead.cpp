@@ -2,9 +2,13 @@
 // Steps begun before the last one is finished, inputs of layers in memory of the host, and the loss scale of
 // f16.
 #include <QtTest>
+#include <filesystem>
+#include <optional>
 
+#include "core/base/files.h"
 #include "core/data/packing.h"
 #include "core/model/compute_choice.h"
+#include "core/train/checkpoint.h"
 #include "core/train/loss_scale.h"
 #include "kernels/base/error.h"
 #include "tests/core/train/training_support.h"
@@ -163,6 +167,48 @@ class TestStepsAhead : public QObject {
     QCOMPARE(used[1], 65536.0);
     QCOMPARE(used[20], 4096.0);
     QCOMPARE(*std::max_element(used.begin() + 20, used.end()), 8192.0);  // tried again after 2,000 good steps
+  }
+
+  void a_loss_scale_that_cannot_be_is_refused_data() {
+    QTest::addColumn<QString>("entry");
+    QTest::addColumn<bool>("good");
+    QTest::newRow("as written") << R"({"scale": 4096.0, "good_steps": 1999})" << true;
+    QTest::newRow("the smallest") << R"({"scale": 0.00006103515625, "good_steps": 0})" << true;
+    QTest::newRow("the largest") << R"({"scale": 16777216, "good_steps": 0})" << true;
+    QTest::newRow("too small") << R"({"scale": 0.000030517578125})" << false;
+    QTest::newRow("too large") << R"({"scale": 33554432})" << false;
+    QTest::newRow("zero") << R"({"scale": 0})" << false;
+    QTest::newRow("negative") << R"({"scale": -4096})" << false;
+    QTest::newRow("no power of two") << R"({"scale": 4097})" << false;
+    QTest::newRow("more good steps than there can be") << R"({"scale": 4096, "good_steps": 2000})" << false;
+    QTest::newRow("a number alone") << "4096" << false;
+  }
+  void a_loss_scale_that_cannot_be_is_refused() {
+    QFETCH(QString, entry);
+    QFETCH(bool, good);
+    const std::string saved = folder_.path().toStdString() + "/scale", changed = saved + "-changed";
+    TrainingSetup setup(model_, exact_settings(), rows_);
+    setup.trainer().save(saved, {});
+    for (const char* key : {"loss_scale", "loss_scale_before"}) {
+      CheckpointWriter writer(changed);
+      for (const auto& file : std::filesystem::directory_iterator(saved)) {
+        const std::string name = file.path().filename().string();
+        if (name == "manifest.json") continue;
+        std::string content = read_file(file.path().string());
+        if (name == "trainer.json")
+          content.insert(1, "\"" + std::string(key) + "\": " + entry.toStdString() + ",");
+        writer.add_file(name, {content.begin(), content.end()});
+      }
+      writer.commit(0);
+      std::optional<ErrorCode> code;
+      try {
+        setup.trainer().restore(changed);
+      } catch (const Error& error) {
+        code = error.code();
+      }
+      QCOMPARE(code.has_value(), !good);
+      if (!good) QCOMPARE(*code, ErrorCode::bad_format);
+    }
   }
 
   void the_loss_scale_stays_in_its_bounds() {
