@@ -34,15 +34,19 @@ Json progress_json(const RunProgress& progress) {
             {"perplexity", progress.evaluation->perplexity},
             {"tokens", progress.evaluation->tokens}};
   }
+  if (progress.warning)
+    return {{"type", "warning"}, {"code", progress.warning->code}, {"what", progress.warning->what}};
   return {{"type", "state"}, {"state", to_string(progress.state)}, {"why", progress.why}};
 }
 
 }  // namespace
 
-int run_in_terminal(RunFolder& run, bool resume, const CommandContext& context) {
+int run_in_terminal(RunFolder& run, bool resume, const CommandContext& context,
+                    const std::vector<std::pair<std::string, std::string>>& machine_settings) {
   TerminalProgress terminal;
   RunJobOptions options;
   options.resume = resume;
+  options.machine_settings = machine_settings;
   options.engine_version = version;
   options.library_home = context.home;
   options.stop = context.stop;

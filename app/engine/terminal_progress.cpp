@@ -56,6 +56,10 @@ void TerminalProgress::show(const RunProgress& progress) {
                      progress.evaluation->loss, progress.evaluation->perplexity));
     return;
   }
+  if (progress.warning) {
+    line("Look: " + progress.warning->what);
+    return;
+  }
   const bool worth_a_line = progress.state != RunState::training && progress.state != RunState::evaluating;
   if (worth_a_line &&
       (!progress.why.empty() || (progress.state != state_ && progress.state != RunState::done))) {

@@ -23,8 +23,7 @@ NonFiniteGuard::Verdict NonFiniteGuard::judge(const StepReport& report) {
     in_a_row_ = 0;
     return Verdict::go_on;
   }
-  // In f16 a scaled gradient that is too large is how the right scale is found.
-  if (report.loss_scale > 1 && std::isfinite(report.loss)) return Verdict::go_on;
+  if (report.searches_scale()) return Verdict::go_on;
   if (++in_a_row_ < most_in_a_row) return Verdict::go_on;
   in_a_row_ = 0;
   why_ =

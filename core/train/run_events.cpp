@@ -17,9 +17,9 @@ RunClock::Time now() {
 
 }  // namespace
 
-void RunEvents::show(const StepEvent* step, const EvalEvent* evaluation) {
+void RunEvents::show(const StepEvent* step, const EvalEvent* evaluation, const WarningEvent* warning) {
   if (!options_.progress) return;
-  RunProgress progress{state_, why_, total_steps_, step, evaluation, 0};
+  RunProgress progress{state_, why_, total_steps_, step, evaluation, warning, 0};
   progress.seconds_left = clock_.step_seconds() * static_cast<double>(total_steps_ - finished_steps_);
   options_.progress(progress);
 }
@@ -38,14 +38,16 @@ void RunEvents::warning(const char* code, const std::string& what, std::int64_t 
   Json event = {{"type", "warning"}, {"code", code}, {"what", what}};
   if (step > 0) event["step"] = step;
   append(event);
+  const WarningEvent shown{code, what};
+  show(nullptr, nullptr, &shown);
 }
 
-void RunEvents::step(const StepReport& report, const Trainer& trainer, std::int64_t memory_bytes,
+void RunEvents::step(const StepReport& report, std::int64_t tokens_seen, std::int64_t memory_bytes,
                      double seconds) {
   finished_steps_ = report.step;
   const StepEvent event{report.step,           report.epoch,
                         report.loss,           report.learning_rate,
-                        report.grad_norm,      trainer.tokens_seen(),
+                        report.grad_norm,      tokens_seen,
                         report.trained_tokens, static_cast<double>(report.tokens) / seconds,
                         memory_bytes,          clock_.elapsed_seconds(now())};
   warn(report);
@@ -61,10 +63,28 @@ void RunEvents::warn(const StepReport& report) {
             report.step);
   }
   if (!report.skipped) return;
+  if (report.searches_scale()) return tell_of_scale_search(report);
   warning("skipped_step",
           "Step " + std::to_string(report.step) + " gave a value that is not finite and was skipped; rows " +
               rows_text(report),
           report.step);
+}
+
+void RunEvents::tell_of_scale_search(const StepReport& report) {
+  if (std::exchange(told_of_scale_search_, true)) return;
+  warning("loss_scale_search",
+          "f16 gradients are multiplied by a loss scale, whose largest fitting value is being found: step " +
+              std::to_string(report.step) + " was too large with " +
+              std::to_string(static_cast<std::int64_t>(report.loss_scale)) +
+              " and was left out, as others may be. Nothing is wrong with its rows",
+          report.step);
+}
+
+void RunEvents::take_history(const RunHistory& history) {
+  for (const WarningEvent& warning : history.warnings) {
+    warned_of_scale_ = warned_of_scale_ || warning.code == "loss_scale";
+    told_of_scale_search_ = told_of_scale_search_ || warning.code == "loss_scale_search";
+  }
 }
 
 void RunEvents::evaluation(const EvalEvent& event) {

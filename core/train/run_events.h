@@ -28,7 +28,7 @@ class RunEvents {
   /// A warning; `step` 0 = none.
   void warning(const char* code, const std::string& what, std::int64_t step = 0);
   /// A step with what it has to warn of; `seconds` is what it took.
-  void step(const StepReport& report, const Trainer& trainer, std::int64_t memory_bytes, double seconds);
+  void step(const StepReport& report, std::int64_t tokens_seen, std::int64_t memory_bytes, double seconds);
   void evaluation(const EvalEvent& event);
   void error(const Error& error);  ///< without patience: the run ends here
 
@@ -36,14 +36,18 @@ class RunEvents {
   /// Error(cancelled) on a stop request.
   void with_patience(const std::function<void()>& action);
 
+  /// What a run that goes on has said once and for all.
+  void take_history(const RunHistory& history);
   void set_steps(std::int64_t total, std::int64_t finished) {
     total_steps_ = total;
     finished_steps_ = finished;
   }
 
  private:
-  void show(const StepEvent* step = nullptr, const EvalEvent* evaluation = nullptr);
+  void show(const StepEvent* step = nullptr, const EvalEvent* evaluation = nullptr,
+            const WarningEvent* warning = nullptr);
   void warn(const StepReport& report);
+  void tell_of_scale_search(const StepReport& report);
 
   RunFolder& folder_;
   const RunJobOptions& options_;
@@ -52,7 +56,7 @@ class RunEvents {
   RunState state_ = RunState::loading;
   std::string why_;
   std::int64_t total_steps_ = 0, finished_steps_ = 0;
-  bool warned_of_scale_ = false;
+  bool warned_of_scale_ = false, told_of_scale_search_ = false;
 };
 
 }  // namespace lorikeet

@@ -5,10 +5,8 @@
 
 #include "core/library/base_id.h"
 #include "core/library/library.h"
-#include "core/model/check_model.h"
 #include "core/model/compute_choice.h"
-#include "core/model/weight_source.h"
-#include "core/train/adapter_settings.h"
+#include "core/train/check_job.h"
 #include "core/train/checkpoint.h"
 #include "core/train/run.h"
 #include "core/train/run_record.h"
@@ -19,12 +17,12 @@ namespace lorikeet {
 void Run::load() {
   events_.state(RunState::loading, "Reads the data");
   job_ = folder_.read_job();
-  spec_ = read_model_spec(job_.model_path);
-  // A broken model or adapter is said before minutes are spent on the data.
-  require_complete_model(spec_, *open_weight_source(job_.model_path));
-  if (!job_.adapter_path.empty()) check_carried(spec_, job_.adapter_path, job_.settings);
-  backend_ = make_backend_for(job_.settings);
-  compute_ = resolved_compute(job_.settings, *backend_);
+  for (const auto& [key, text] : options_.machine_settings) set_setting(job_.settings, key, text);
+  // What is wrong with the job is said before minutes are spent on the data.
+  CheckedJob checked = check_job(job_);
+  spec_ = std::move(checked.spec);
+  backend_ = std::move(checked.backend);
+  compute_ = checked.compute;
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
                        options_.stop, [&](std::int64_t) { between()(); });
   plan_ = make_plan(spec_, data_.shape, job_.settings, plan_device(*backend_, compute_));
@@ -52,8 +50,8 @@ void Run::record_job() {
     if (!job_.machine.empty() && !same_machine(job_.machine, machine)) {
       events_.warning(
           "machine_changed",
-          "The run goes on with another processor, instruction set, compute type or number of threads: "
-          "numbers may differ in the last digits");
+          "The run goes on with another device, instruction set, compute type or number of threads: "
+          "numbers may differ in the last digits from those of a run that was not moved");
     }
   } else {
     for (const auto& warning : plan_.warnings) events_.warning("plan", warning);
@@ -94,6 +92,7 @@ void Run::restore() {
   events_.set_steps(plan_.steps, step);
   events_.append({{"type", "resume"}, {"from_step", step}});
   const RunHistory history = folder_.read_history();
+  events_.take_history(history);
   if (!history.steps.empty()) elapsed_before_ = history.steps.back().elapsed_seconds;
   // Killed between a checkpoint and its event.
   if (!newest.empty() && (history.checkpoints.empty() || history.checkpoints.back().step != step)) {

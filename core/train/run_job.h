@@ -5,6 +5,8 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/train/run_folder.h"
 
@@ -20,12 +22,16 @@ struct RunProgress {
   std::int64_t total_steps = 0;
   const StepEvent* step = nullptr;  ///< after a step
   const EvalEvent* evaluation = nullptr;
+  const WarningEvent* warning = nullptr;
   double seconds_left = 0;  ///< after a step, 0 = not known yet
 };
 
 struct RunJobOptions {
   bool resume = false;  ///< go on from the newest complete checkpoint
   std::string engine_version;
+  /// Settings of this machine (device, compute, ...) that replace those of the job, for a run that goes on on
+  /// another one: key and text as for set_setting.
+  std::vector<std::pair<std::string, std::string>> machine_settings;
   std::string library_home;  ///< the finished adapter is registered here; "" = not
   std::function<void(const RunProgress&)> progress;
   std::stop_token stop;  ///< the same as a stop request in control/

@@ -58,7 +58,7 @@ void Run::report_step(const StepReport& report) {
   const auto memory = backend_->device().kind == "cpu"
                           ? anonymous_bytes()
                           : static_cast<std::int64_t>(backend_->budget().used_bytes());
-  events_.step(report, *trainer_, memory, seconds);
+  events_.step(report, trainer_->tokens_seen(), memory, seconds);
   guard(report);
 }
 

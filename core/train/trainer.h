@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,9 @@ struct StepReport {
   bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
   double loss_scale = 1;           ///< what gradients were multiplied with while computed; not 1 in f16 only
   std::vector<std::int64_t> rows;  ///< row numbers in the file, as trained
+
+  /// In f16 a scaled gradient that is too large is how the right scale is found: no fault of the rows.
+  bool searches_scale() const { return skipped && loss_scale > 1 && std::isfinite(loss); }
 };
 
 /// The training loop's arithmetic. The caller drives it step by step; no thread, no files but in save and

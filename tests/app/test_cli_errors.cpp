@@ -22,6 +22,7 @@ class TestCliErrors : public QObject {
 
  private slots:
   void initTestCase() {
+    qputenv("CUDA_VISIBLE_DEVICES", "");  // on a machine that has a GPU, too
     write_tiny_folder(path("model").toStdString(), cli_model());
     write_alpaca(path("data.json").toStdString(), 20);
     put("empty.json", "");
@@ -101,6 +102,83 @@ class TestCliErrors : public QObject {
     QVERIFY2(text.startsWith("lorikeet: "), qPrintable(text));
     QVERIFY2(text.contains(says), qPrintable(text));
     QVERIFY2(text.contains(where), qPrintable(text));
+  }
+
+  void a_run_that_cannot_begin_leaves_nothing_data() {
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<QString>("where");
+    QTest::newRow("no GPU") << QStringList{"--device", "cuda"} << "device";
+    QTest::newRow("a compute type the processor lacks") << QStringList{"--compute", "f16"} << "compute";
+    QTest::newRow("offload without a GPU") << QStringList{"--offload", "true"} << "offload";
+    QTest::newRow("modules the model lacks") << QStringList{"--targets", "q_proj,w_proj"} << "w_proj";
+    QTest::newRow("no such template") << QStringList{"--template", path("no.jinja")} << "no.jinja";
+    QTest::newRow("no such evaluation data") << QStringList{"--eval-data", path("no.json")} << "no.json";
+    QTest::newRow("an adapter that is none")
+        << QStringList{"--adapter", path("not-an-adapter")} << "not-an-adapter";
+  }
+  void a_run_that_cannot_begin_leaves_nothing() {
+    QFETCH(QStringList, more);
+    QFETCH(QString, where);
+    fs::remove_all(path("run").toStdString());
+    const CliResult result = run_cli(
+        QStringList{"train", "--model", path("model"), "--data", path("data.json"), "--run", path("run")} +
+        more);
+    QVERIFY2(result.code == 1, result.err.c_str());
+    QVERIFY2(QString::fromStdString(result.err).contains(where), result.err.c_str());
+    QVERIFY(!fs::exists(path("run").toStdString()));
+  }
+
+  void what_was_wrong_with_a_run_that_the_studio_has_made_stands_in_it() {
+    fs::remove_all(path("run").toStdString());
+    fs::create_directories(path("run").toStdString());
+    const Json job = {{"model", path("model").toStdString()},
+                      {"data", path("data.json").toStdString()},
+                      {"settings", {{"device", "cuda"}}}};
+    put("run/job.json", job.dump());
+    QCOMPARE(run_cli({"train", "--run", path("run"), "--job", path("run/job.json")}).code, 1);
+    const std::string events = read_file(path("run/events.jsonl").toStdString());
+    QVERIFY2(events.find("\"unsupported\"") != std::string::npos, events.c_str());
+  }
+
+  void without_a_gpu_device_cuda_is_refused_at_once_data() {
+    QTest::addColumn<QStringList>("arguments");
+    const QString model = path("model"), data = path("data.json"), broken = path("broken.json");
+    QTest::newRow("plan") << QStringList{"plan", "--model", model, "--data", data};
+    QTest::newRow("eval, before the data are read")
+        << QStringList{"eval", "--model", model, "--data", broken};
+    QTest::newRow("chat") << QStringList{"chat", "--model", model, "--prompt", "x"};
+    QTest::newRow("chat, as one object") << QStringList{"chat", "--model", model, "--prompt", "x", "--json"};
+  }
+  void without_a_gpu_device_cuda_is_refused_at_once() {
+    QFETCH(QStringList, arguments);
+    const CliResult result = run_cli(arguments + QStringList{"--device", "cuda"});
+    QVERIFY2(result.code == 1, result.err.c_str());
+    QVERIFY2(result.err.starts_with("lorikeet: ") && result.err.find("CUDA") != std::string::npos,
+             result.err.c_str());
+  }
+
+  void a_chat_goes_on_after_a_device_that_is_not_there() {
+    const auto chat = start_cli({"chat", "--json"});
+    const auto answer = [&](const char* device) {
+      const Json request = {{"op", "load"}, {"model", path("model").toStdString()}, {"device", device}};
+      chat->write(QByteArray::fromStdString(request.dump() + "\n"));
+      while (!chat->canReadLine() && chat->waitForReadyRead(60'000)) {
+      }
+      return parse_json(chat->readLine().toStdString(), "answer");
+    };
+    QCOMPARE(answer("cuda")["code"].get<std::string>(), std::string("unsupported"));
+    QCOMPARE(answer("cpu")["type"].get<std::string>(), std::string("loaded"));
+    chat->closeWriteChannel();
+    QVERIFY(chat->waitForFinished());
+    QCOMPARE(chat->exitCode(), 0);
+  }
+
+  void an_export_has_no_device() {
+    const CliResult result = run_cli({"export", "--model", path("model"), "--adapter", path("not-an-adapter"),
+                                      "--as", "merged", "--out", path("exported"), "--device", "cuda"});
+    QCOMPARE(result.code, 2);
+    QVERIFY2(result.err.find("--device") != std::string::npos, result.err.c_str());
+    QVERIFY(!fs::exists(path("exported").toStdString()));
   }
 
   void wrong_use_is_told_from_wrong_input_data() {

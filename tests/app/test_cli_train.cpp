@@ -159,6 +159,9 @@ class TestCliTrain : public QObject {
     QVERIFY(wait_for_step(run.toStdString(), static_cast<int>(steps) + 2, *engine));
     const CliResult second = run_cli({"train", "--model", model_, "--data", data_, "--run", run});
     QCOMPARE(second.code, 1);
+    const CliResult moved = run_cli({"resume", run, "--device", "cpu"});
+    QCOMPARE(moved.code, 1);
+    QVERIFY2(moved.err.find("--device") != std::string::npos, moved.err.c_str());
     QCOMPARE(run_cli({"stop", run}).code, 0);
     QVERIFY(engine->waitForFinished(30'000));
     QCOMPARE(engine->exitCode(), 130);
@@ -181,6 +184,34 @@ class TestCliTrain : public QObject {
     QVERIFY(between("elapsed_seconds", before, after) < between("time", before, after) - pause + 0.02);
     const double tokens = between("tokens", before, after);
     QVERIFY(tokens / after["tokens_per_second"].get<double>() < between("time", on, after) + 0.02);
+  }
+
+  void a_run_goes_on_with_other_settings_of_the_machine() {
+    const QString run = path("moved");
+    {
+      const auto engine = start_cli(train(run, {"--threads", "2"}));
+      QVERIFY(wait_for_step(run.toStdString(), 20, *engine));
+      ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+      QVERIFY(engine->waitForFinished());
+    }
+    const RunFolder folder = RunFolder::open(run.toStdString());
+    const std::string events = read_file(folder.path() + "/events.jsonl");
+    qputenv("CUDA_VISIBLE_DEVICES", "");
+    const CliResult none = run_cli({"resume", run, "--device", "cuda"});
+    qunsetenv("CUDA_VISIBLE_DEVICES");
+    QCOMPARE(none.code, 1);
+    QVERIFY2(none.err.find("CUDA") != std::string::npos, none.err.c_str());
+    QVERIFY(read_file(folder.path() + "/events.jsonl") == events);  // and the run is as it was
+    QCOMPARE(run_cli({"resume", run, "--threads", "many"}).code, 2);
+    const CliResult end = run_cli({"resume", run, "--device", "cpu", "--threads", "1"});
+    QVERIFY2(end.code == 0, end.err.c_str());
+    QVERIFY2(end.out.find("Look: The run goes on with another device") != std::string::npos, end.out.c_str());
+    QVERIFY(adapter_bytes(run) == adapter_bytes(path("whole")));
+    const Settings settings = folder.read_job().settings;
+    QVERIFY(settings.device == "cpu" && settings.threads == 1);
+    const auto warnings = folder.read_history().warnings;
+    QVERIFY(std::any_of(warnings.begin(), warnings.end(),
+                        [](const WarningEvent& warning) { return warning.code == "machine_changed"; }));
   }
 
   void changed_data_is_not_resumed() {
@@ -240,6 +271,17 @@ class TestCliTrain : public QObject {
     QCOMPARE(plan.json()["rows"].get<int>() + plan.json()["evaluation_rows"].get<int>(), 60);
     QVERIFY(plan.json()["steps"].get<int>() < 20);
     QVERIFY(!plan.json()["warnings"].empty());  // said to be too short
+    // Sample prompts have a cache of their own, and it is counted.
+    const Json memory = plan.json()["memory"];
+    QCOMPARE(memory["samples"].get<std::uint64_t>(), std::uint64_t{0});
+    const CliResult asking = run_cli(arguments + QStringList{"--sample-prompts", "Who?", "--json"});
+    const Json more = asking.json()["memory"];
+    const auto caches =
+        static_cast<std::uint64_t>(2 * 2 * 512 * 16 * 2);  // layers, tokens, keys, bf16 at least
+    QVERIFY(more["samples"].get<std::uint64_t>() >= caches);
+    QVERIFY(more["total"].get<std::uint64_t>() >= memory["total"].get<std::uint64_t>() + caches);
+    QVERIFY(run_cli(arguments + QStringList{"--sample-prompts", "Who?"}).out.find("samples") !=
+            std::string::npos);
   }
 };
 

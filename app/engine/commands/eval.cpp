@@ -29,10 +29,10 @@ int run_eval(const CommandContext& context, const EvalOptions& options) {
   settings.eval_data.clear();
   const std::string model_path = resolve_model(options.model, context.home);
   const ModelSpec spec = read_model_spec(model_path);
+  const auto backend = make_backend_for(settings);  // said before minutes are spent on the data
+  const DType compute = resolved_compute(settings, *backend);
   const PreparedData data =
       prepare_data(model_path, spec, options.data, options.adapter, settings, context.stop);
-  const auto backend = make_backend_for(settings);
-  const DType compute = resolved_compute(settings, *backend);
   BaseModel model = load_base_model(*backend, model_path, spec, settings, compute, context.stop);
   double factor = rope_linear_factor(spec, data.max_length);
   std::unique_ptr<LoraAdapter> adapter;

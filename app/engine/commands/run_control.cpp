@@ -4,6 +4,8 @@
 
 #include "app/engine/command.h"
 #include "app/engine/run_command.h"
+#include "app/engine/settings_flags.h"
+#include "core/train/check_job.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -24,32 +26,56 @@ int request(const CommandContext& context, const std::string& path, ControlReque
   return exit_done;
 }
 
-int resume(const CommandContext& context, const std::string& path) {
-  RunFolder run = RunFolder::open(absolute_path(path));
-  if (run.is_alive()) return request(context, path, ControlRequest::resume, "go on");
+struct ResumeOptions {
+  std::string path;
+  SettingsFlags settings;
+};
+
+int resume(const CommandContext& context, const ResumeOptions& options) {
+  RunFolder run = RunFolder::open(absolute_path(options.path));
+  const auto given = options.settings.given();
+  if (run.is_alive()) {
+    if (!given.empty()) {
+      throw Error(ErrorCode::invalid_argument,
+                  "An engine works on this run; --" + given.front().first + " is for one that has ended",
+                  run.path(), "Stop it first: lorikeet stop " + run.path());
+    }
+    return request(context, options.path, ControlRequest::resume, "go on");
+  }
   const RunHistory history = run.read_history();
   if (history.state == RunState::done && !history.steps.empty() &&
       history.steps.back().step >= history.total_steps) {
     throw Error(ErrorCode::invalid_argument, "This run is finished", run.path(),
                 "Train on from its adapter: lorikeet train --adapter " + run.adapter_path());
   }
-  return run_in_terminal(run, true, context);
+  if (!given.empty()) {  // a machine that cannot do it leaves the run as it is
+    Job job = run.read_job();
+    for (const auto& [key, text] : given) set_setting(job.settings, key, text);
+    check_job(job);
+  }
+  return run_in_terminal(run, true, context, given);
 }
 
 }  // namespace
 
 void add_run_control(CLI::App& app, CommandContext& context) {
   auto path = std::make_shared<std::string>();
-  const auto add = [&](const char* name, const char* help, std::function<int()> action) {
+  const auto add = [&](const char* name, const char* help, std::string& run, std::function<int()> action) {
     CLI::App* command = add_command(app, context, name, help);
-    command->add_option("run", *path, "Folder of the run")->required();
+    command->add_option("run", run, "Folder of the run")->required();
     command->callback([&context, action] { context.action = action; });
+    return command;
   };
-  add("resume", "Lift a pause, or go on from the newest checkpoint",
-      [&context, path] { return resume(context, *path); });
-  add("pause", "Ask a run to pause after the step at hand",
+  auto resumed = std::make_shared<ResumeOptions>();
+  CLI::App* command =
+      add("resume",
+          "Lift a pause, or go on from the newest checkpoint; on another device the last digits "
+          "may differ",
+          resumed->path, [&context, resumed] { return resume(context, *resumed); });
+  resumed->settings.add_to(*command, {"device", "compute", "threads", "memory-limit", "offload"});
+  add("pause", "Ask a run to pause after the step at hand", *path,
       [&context, path] { return request(context, *path, ControlRequest::pause, "pause"); });
-  add("stop", "Ask a run to stop and keep what it has learnt",
+  add("stop", "Ask a run to stop and keep what it has learnt", *path,
       [&context, path] { return request(context, *path, ControlRequest::stop, "stop"); });
 }
 

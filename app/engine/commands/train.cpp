@@ -7,6 +7,7 @@
 #include "app/engine/run_command.h"
 #include "app/engine/settings_flags.h"
 #include "core/train/adapter_settings.h"
+#include "core/train/check_job.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -40,9 +41,6 @@ Job make_job(const TrainOptions& options, const std::string& home) {
   if (job.data_path.empty()) throw Error(ErrorCode::invalid_argument, "A data set is needed", "--data");
   job.model_path = resolve_model(job.model_path, home);
   job.data_path = absolute_path(job.data_path);
-  if (!fs::exists(job.data_path)) {
-    throw Error(ErrorCode::not_found, "There is no such data set", job.data_path, "Check the path");
-  }
   if (!job.adapter_path.empty()) {
     job.adapter_path = absolute_path(job.adapter_path);
     const Settings carried = carried_settings(read_model_spec(job.model_path), job.adapter_path);
@@ -56,7 +54,11 @@ Job make_job(const TrainOptions& options, const std::string& home) {
 
 int start_training(const CommandContext& context, const TrainOptions& options) {
   const Job job = make_job(options, context.home);
-  RunFolder run = RunFolder::create(absolute_path(options.run), job);
+  const std::string path = absolute_path(options.run);
+  // A run that cannot begin leaves nothing. Where the studio has made the folder, it looks there for what was
+  // wrong.
+  if (!fs::exists(path + "/job.json")) check_job(job);
+  RunFolder run = RunFolder::create(path, job);
   return run_in_terminal(run, false, context);
 }
 
