@@ -131,7 +131,7 @@ class TestRunPtx : public QObject {
     RunJobOptions options;
     options.progress = [&](const RunProgress& progress) {
       if (progress.step) last = progress.step->step;
-      if (progress.step && last == 2) folder.request(ControlRequest::pause);
+      if (progress.step && last == 5) folder.request(ControlRequest::pause);
       if (progress.state == RunState::paused) {
         paused_after = last;
         user = std::jthread([&] {
@@ -146,7 +146,7 @@ class TestRunPtx : public QObject {
     QVERIFY(adapter(path("paused")) == bytes_);
     const RunHistory history = folder.read_history();
     compare_steps(history);
-    QVERIFY2(paused_after >= 2 && paused_after < 9, qPrintable(QString::number(paused_after)));
+    QVERIFY2(paused_after >= 5 && paused_after < 9, qPrintable(QString::number(paused_after)));
     QVERIFY(history.steps.back().elapsed_seconds <
             whole.count() - std::chrono::duration<double>(pause).count());
     // The device had the next step when the pause began: it is said to have taken what those before it took.
