@@ -145,12 +145,14 @@ struct QObject {
 template <typename T>
 using QVector = std::vector<T>;
 using qint64 = long long;
+using qlonglong = long long;
 
 class QString : public std::string {
  public:
   QString() = default;
   QString(const char* text) : std::string(text) {}  // NOLINT(google-explicit-constructor): as Qt's
   static QString fromStdString(const std::string& text) { return text.c_str(); }
+  const std::string& toStdString() const { return *this; }
   template <typename T>
   static QString number(T value) {
     return std::to_string(value).c_str();
@@ -170,6 +172,7 @@ inline const char* qPrintable(const QString& text) {
   template <typename> \
   friend struct ::qt_free::SlotTable;
 #define slots
+#define QStringLiteral(text) QString(text)
 #define QFETCH(type, name) type name = qt_free::fetch<type>(#name)
 #define QVERIFY2(condition, message)                                                            \
   do {                                                                                          \
