@@ -38,6 +38,8 @@ class Backend : public DeviceMemory {
   virtual const DeviceInfo& device() const = 0;
   virtual MemoryBudget& budget() = 0;
   virtual bool supports(DType compute) const = 0;
+  /// What large products run on where that may differ on one device: "cuBLASLt 13.0.2", "own products"; else empty.
+  virtual std::string products() { return {}; }
   /// Uninitialised memory, 64-byte aligned, counted against the budget.
   virtual Tensor allocate(Shape shape, DType dtype) = 0;
   virtual void upload(TensorView to, const void* from) = 0;        ///< host to device, to.bytes() bytes

@@ -16,7 +16,7 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
     throw Error(ErrorCode::invalid_argument, "threads cannot be negative", "threads", "0 means all cores");
   }
   if (options.device == "cuda") return make_cuda_backend(options);
-  if (options.device == "auto" && !list_cuda_devices().devices.empty()) return make_cuda_backend(options);
+  if (options.device == "auto" && !list_cuda_devices(true).devices.empty()) return make_cuda_backend(options);
   if (options.device != "cpu" && options.device != "auto") {
     throw Error(ErrorCode::unsupported, "There is no device " + options.device, "device",
                 "Use auto, cpu or cuda");
@@ -31,10 +31,10 @@ const DeviceInfo& chosen_device(const DeviceReport& report, const std::string& d
   return device != "cpu" && gpu != report.devices.end() ? *gpu : report.devices.front();
 }
 
-DeviceReport list_devices() {
+DeviceReport list_devices(bool start) {
   DeviceReport report;
   report.devices.push_back(cpu_device_info(chosen_isa(), usable_cores()));
-  CudaReport cuda = list_cuda_devices();
+  CudaReport cuda = list_cuda_devices(start);
   for (DeviceInfo& device : cuda.devices) report.devices.push_back(std::move(device));
   if (!cuda.reason.empty()) report.notes.push_back(std::move(cuda.reason));
   if (!cuda.note.empty()) report.notes.push_back(std::move(cuda.note));

@@ -3,6 +3,7 @@
 
 #include "core/model/check_model.h"
 #include "core/model/weight_source.h"
+#include "core/train/device_rules.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
 
@@ -22,55 +23,61 @@ WeightFormat linear_format(const Settings& settings, DType compute) {
   return wide_format(compute);
 }
 
+DeviceAbilities abilities_of(const Backend& backend) {
+  return {backend.device().kind == "cuda", backend.supports(DType::bf16), backend.supports(DType::f16)};
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_backend_for(const Settings& settings) {
   BackendOptions options;
   options.device = settings.device;
   options.threads = static_cast<int>(settings.threads);
-  const DeviceReport report = list_devices();
+  // A GPU is started first: what is free is read when the context and the code are on the card, so they are
+  // neither counted as free nor taken off twice. The tenth that is left is for what the libraries load later.
+  const DeviceReport report = list_devices(settings.device != "cpu");
+  const DeviceInfo& device = chosen_device(report, settings.device);
   options.memory_limit_bytes =
-      resolved_memory_limit(settings, chosen_device(report, settings.device).memory_free_bytes);
+      resolved_memory_limit(settings, device.memory_free_bytes, device.kind == "cuda");
   auto backend = make_backend(options);
   require_offload(settings, *backend);
   return backend;
 }
 
 void require_offload(const Settings& settings, const Backend& backend) {
-  if (settings.offload && !backend.asynchronous()) {
-    throw Error(ErrorCode::unsupported,
-                "offload moves activations out of a GPU's memory; there is none in use", "offload",
-                "Leave it at false, or use device cuda");
-  }
+  if (const auto fault = offload_fault(settings, abilities_of(backend))) throw *fault;
+}
+
+void require_model(const ModelSpec& spec, const Backend& backend) {
+  if (const auto fault = model_fault(spec, abilities_of(backend))) throw *fault;
 }
 
 DType resolved_compute(const Settings& settings, const Backend& backend) {
-  const bool has_bf16 = backend.supports(DType::bf16), has_f16 = backend.supports(DType::f16);
-  if (settings.compute == "bf16" && !has_bf16) {
-    throw Error(ErrorCode::unsupported, "This device has no bf16 products", "compute",
-                has_f16 ? "Use compute auto, f16 or f32" : "Use compute auto or f32");
-  }
-  if (settings.compute == "f16" && !has_f16) {
-    throw Error(ErrorCode::unsupported, "This device has no f16 products", "compute",
-                "Use compute auto or f32");
-  }
+  const DeviceAbilities device = abilities_of(backend);
+  if (const auto fault = compute_fault(settings, device)) throw *fault;
   if (settings.compute == "bf16") return DType::bf16;
   if (settings.compute == "f16") return DType::f16;
   if (settings.compute == "f32") return DType::f32;
-  if (has_bf16 && backend.device().has_bf16) return DType::bf16;
-  return has_f16 ? DType::f16 : DType::f32;
+  if (device.bf16 && backend.device().has_bf16) return DType::bf16;
+  return device.f16 ? DType::f16 : DType::f32;
 }
 
 PlanDevice plan_device(Backend& backend, DType compute) {
   PlanDevice device{backend.budget().limit_bytes(), static_cast<int>(size_of(compute)),
                     backend.device().kind == "cuda"};
-  if (device.is_cuda) device.host_free_bytes = chosen_device(list_devices(), "cpu").memory_free_bytes;
+  if (device.is_cuda) {
+    const DeviceReport report = list_devices();
+    const DeviceInfo& processor = chosen_device(report, "cpu");
+    device.host_free_bytes = processor.memory_free_bytes;
+    device.cpu_compute_bytes = processor.has_bf16 ? 2 : 4;
+  }
   return device;
 }
 
 BaseModel load_base_model(Backend& backend, const std::string& path, const ModelSpec& spec,
                           const Settings& settings, DType compute, std::stop_token stop,
                           const BaseModel::Progress& progress) {
+  require_model(spec, backend);
   const auto source = open_weight_source(path);
   require_complete_model(spec, *source);
   return BaseModel::load(backend, spec, *source, linear_format(settings, compute), wide_format(compute),

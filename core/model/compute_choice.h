@@ -15,6 +15,8 @@ namespace lorikeet {
 std::unique_ptr<Backend> make_backend_for(const Settings& settings);
 /// Throws Error(unsupported) when the settings ask for offload on a device that is the host itself.
 void require_offload(const Settings& settings, const Backend& backend);
+/// Throws Error(unsupported) for a model that the device has no kernels for.
+void require_model(const ModelSpec& spec, const Backend& backend);
 
 /// The compute type the settings ask for on this device: auto is bf16 at hardware speed, else f16 where there
 /// is that (GPUs of compute capability 7.5), else f32. Throws Error(unsupported) for one the device lacks.

@@ -37,6 +37,7 @@ CheckedJob check_job(const Job& job) {
   adapted_modules(checked.spec, settings.targets);
   choose_format(checked.spec, settings, job.adapter_path, load_tokenizer(job.model_path));
   checked.backend = make_backend_for(settings);
+  require_model(checked.spec, *checked.backend);
   checked.compute = resolved_compute(settings, *checked.backend);
   return checked;
 }

@@ -281,6 +281,15 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   return shape;
 }
 
+bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                    const PlanDevice& device) {
+  Plan plan;
+  plan.adapter_parameters = adapter_parameters(spec, settings);
+  plan.largest_batch = largest_batch_tokens(data, settings, resolved_max_length(settings, spec));
+  plan_memory(plan, spec, settings, device);
+  return plan.fits;
+}
+
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                const PlanDevice& device) {
   Plan plan;
@@ -294,6 +303,7 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   plan_steps(plan, settings);
   plan.largest_batch = largest_batch_tokens(data, settings, plan.max_length);
   plan_memory(plan, spec, settings, device);
+  if (!plan.fits) plan.ways_out = ways_out(spec, data, settings, device);
 
   const std::uint64_t state = static_cast<std::uint64_t>(plan.adapter_parameters) * 4 + plan.memory.optimizer;
   // One more than is kept: the oldest is removed only after the newest was read back.
@@ -310,6 +320,11 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
     plan.warnings.push_back("Only " + std::to_string(plan.steps) + " steps: too short to learn much, " +
                             std::to_string(short_run_steps) +
                             " or more are advised; raise epochs or lower accumulation");
+  }
+  if (device.is_cuda && settings.memory_limit_bytes > device.memory_limit_bytes) {
+    plan.warnings.push_back("memory-limit asks for " + gigabytes(settings.memory_limit_bytes) +
+                            ", the GPU has " + gigabytes(device.memory_limit_bytes) +
+                            " free: the plan keeps to that");
   }
   if (plan.max_length > spec.context) {
     plan.warnings.push_back("max-length " + std::to_string(plan.max_length) +

@@ -35,6 +35,7 @@ struct PlanDevice {
   int compute_bytes = 4;                 ///< 2 for bf16 and f16
   bool is_cuda = false;
   std::uint64_t host_free_bytes = 0;  ///< of the host's memory, where the device has its own; 0 = not known
+  int cpu_compute_bytes = 4;          ///< of the numbers that device cpu would compute in there
 };
 
 /// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
@@ -59,7 +60,8 @@ struct Plan {
   std::optional<double> seconds;      ///< after a measured step
   std::vector<std::string> warnings;  ///< for example fewer than 20 steps
   bool fits = true;
-  std::string why_not;  ///< when it does not fit
+  std::string why_not;   ///< when it does not fit
+  std::string ways_out;  ///< what to change then, the cheapest first
 };
 
 /// What the plan needs to know of the data.
@@ -76,6 +78,16 @@ struct DataShape {
 /// Layers keep their activations as far as memory allows; the first ones are recomputed where it does not.
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                const PlanDevice& device);
+
+/// Whether the memory of such a run fits, with all layers recomputed where that is needed.
+bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                    const PlanDevice& device);
+
+/// The single changes that make a run fit which does not: "Use --batch-size 1 --accumulation 16 or --offload
+/// true, or use
+/// --device cpu". (ways_out.cpp)
+std::string ways_out(const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                     const PlanDevice& device);
 
 /// The layout of the activations that make_plan counts and the Transformer uses for such a run.
 ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,

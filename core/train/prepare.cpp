@@ -103,8 +103,9 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
   return data;
 }
 
-std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes) {
-  return settings.memory_limit_bytes > 0 ? settings.memory_limit_bytes : memory_free_bytes / 10 * 9;
+std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes, bool is_cuda) {
+  if (settings.memory_limit_bytes == 0) return memory_free_bytes / 10 * 9;
+  return is_cuda ? std::min(settings.memory_limit_bytes, memory_free_bytes) : settings.memory_limit_bytes;
 }
 
 }  // namespace lorikeet

@@ -52,7 +52,8 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
                           const std::string& adapter_folder, const Settings& settings,
                           std::stop_token stop = {}, const RowsRead& progress = {});
 
-/// The memory a run may take: the setting, or what is free less a tenth.
-std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes);
+/// The memory a run may take: the setting, or what is free less a tenth. A GPU has no more than what is free,
+/// whatever the setting asks for; on the processor the setting stands, since caches and swap give way.
+std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes, bool is_cuda);
 
 }  // namespace lorikeet

@@ -28,7 +28,7 @@ void Run::load() {
   plan_ = make_plan(spec_, data_.shape, job_.settings, plan_device(*backend_, compute_));
   if (!plan_.fits) {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
-                "Lower batch-size or max-length, or take a smaller model");
+                plan_.ways_out);
   }
   events_.set_steps(plan_.steps, 0);
   record_job();
@@ -44,13 +44,13 @@ void Run::load() {
 void Run::record_job() {
   const RunIdentity identity{base_id(job_.model_path, options_.library_home), data_.source.sha256,
                              data_.format->template_hash()};
-  const auto machine = describe_machine(backend_->device(), compute_, job_.settings);
+  const auto machine = describe_machine(*backend_, compute_, job_.settings);
   if (options_.resume) {
     require_unchanged(job_, identity, folder_.path());
     if (!job_.machine.empty() && !same_machine(job_.machine, machine)) {
       events_.warning(
           "machine_changed",
-          "The run goes on with another device, instruction set, compute type or number of threads: "
+          "The run goes on with another device, driver, library, compute type or number of threads: "
           "numbers may differ in the last digits from those of a run that was not moved");
     }
   } else {

@@ -26,24 +26,36 @@ void require_unchanged(const Job& job, const RunIdentity& now, const std::string
   check(job.template_hash, now.template_hash, "The prompt template");
 }
 
-std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute,
+std::vector<std::pair<std::string, std::string>> describe_machine(Backend& backend, DType compute,
                                                                   const Settings& settings) {
+  const DeviceInfo& device = backend.device();
   std::vector<std::pair<std::string, std::string>> machine = {{"device", device.name},
                                                               {"instruction_set", device.instruction_set},
                                                               {"threads", std::to_string(device.threads)},
                                                               {"compute", to_string(compute)}};
+  if (device.kind == "cuda") {
+    machine.emplace_back("driver", device.driver_release.empty()
+                                       ? "for CUDA " + device.driver
+                                       : device.driver_release + ", for CUDA " + device.driver);
+    machine.emplace_back("cuda_runtime", device.runtime);
+    machine.emplace_back("products", backend.products());
+  }
   if (settings.device != "auto" || device.kind != "cpu") return machine;
   std::string reason;
-  for (const std::string& note : list_devices().notes) reason += (reason.empty() ? "" : "; ") + note;
+  for (const std::string& note : list_devices(true).notes) reason += (reason.empty() ? "" : "; ") + note;
   if (!reason.empty()) machine.emplace_back(why_no_gpu, reason);
   return machine;
 }
 
-bool same_machine(std::vector<std::pair<std::string, std::string>> a,
-                  std::vector<std::pair<std::string, std::string>> b) {
-  for (auto* list : {&a, &b})
-    std::erase_if(*list, [](const auto& entry) { return entry.first == why_no_gpu; });
-  return a == b;
+bool same_machine(const std::vector<std::pair<std::string, std::string>>& a,
+                  const std::vector<std::pair<std::string, std::string>>& b) {
+  for (const auto& [key, value] : a) {
+    if (key == why_no_gpu) continue;
+    for (const auto& [other_key, other] : b) {
+      if (key == other_key && value != other) return false;
+    }
+  }
+  return true;
 }
 
 Json event_line(const StepEvent& event) {

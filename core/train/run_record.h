@@ -22,13 +22,14 @@ struct RunIdentity {
 /// recorded yet fit.
 void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path);
 
-/// Device, instruction set, threads and compute type, as job.json has them; where device auto took the
-/// processor, also why no GPU is used.
-std::vector<std::pair<std::string, std::string>> describe_machine(const DeviceInfo& device, DType compute,
+/// Device, instruction set, threads and compute type, as job.json has them; of a GPU also the driver, CUDA's
+/// run-time library and what large products run on; where device auto took the processor, why no GPU is used.
+std::vector<std::pair<std::string, std::string>> describe_machine(Backend& backend, DType compute,
                                                                   const Settings& settings);
-/// Whether two of these give the same numbers: the reason for not using a GPU does not count.
-bool same_machine(std::vector<std::pair<std::string, std::string>> a,
-                  std::vector<std::pair<std::string, std::string>> b);
+/// Whether two of these give the same numbers. The reason for not using a GPU does not count, nor does what
+/// only one of them says: an older version recorded less.
+bool same_machine(const std::vector<std::pair<std::string, std::string>>& a,
+                  const std::vector<std::pair<std::string, std::string>>& b);
 
 /// Lines of events.jsonl (design.md §10). JSON has no infinity: a skipped step's loss and norm are null.
 Json event_line(const StepEvent& event);

@@ -18,6 +18,7 @@ namespace lorikeet::cuda {
 struct CublasLt::Functions {
   decltype(&cublasLtCreate) create = nullptr;
   decltype(&cublasLtDestroy) destroy = nullptr;
+  decltype(&cublasLtGetVersion) get_version = nullptr;
   decltype(&cublasLtMatmul) matmul = nullptr;
   decltype(&cublasLtMatmulAlgoGetHeuristic) get_heuristic = nullptr;
   decltype(&cublasLtMatmulDescCreate) create_description = nullptr;
@@ -36,7 +37,8 @@ struct CublasLt::Functions {
       return function != nullptr;
     };
     return find(create, "cublasLtCreate") && find(destroy, "cublasLtDestroy") &&
-           find(matmul, "cublasLtMatmul") && find(get_heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
+           find(get_version, "cublasLtGetVersion") && find(matmul, "cublasLtMatmul") &&
+           find(get_heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
            find(create_description, "cublasLtMatmulDescCreate") &&
            find(destroy_description, "cublasLtMatmulDescDestroy") &&
            find(set_description, "cublasLtMatmulDescSetAttribute") &&
@@ -93,6 +95,13 @@ std::unique_ptr<CublasLt> CublasLt::open() {
     return std::unique_ptr<CublasLt>(new CublasLt(path, std::move(functions), handle));
   }
   return nullptr;
+}
+
+std::string CublasLt::version() const {
+  // Ten thousands, hundreds and ones since 11.0 (cublas_api.h: MAJOR * 10000 + MINOR * 100 + PATCH).
+  const std::size_t version = functions_->get_version();
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 CublasLt::Key CublasLt::key_of(const Product& product) {

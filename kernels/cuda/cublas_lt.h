@@ -33,6 +33,8 @@ class CublasLt {
   /// False when the library has no algorithm for these operands, the algorithm fails or there is no memory
   /// for its work; nothing has happened then. Throws Error(device) when the device is lost.
   bool multiply(CudaBackend& backend, const Product& product);
+  /// For example "13.0.2".
+  std::string version() const;
   const std::string& path() const { return path_; }
 
  private:

@@ -25,7 +25,7 @@ void CudaBackend::Streams::refuse_in_recording(const char* operation) const {
 }
 
 CudaBackend::CudaBackend(int ordinal, std::uint64_t memory_limit_bytes)
-    : device_(describe_device(ordinal)),
+    : device_(start_device(ordinal)),
       compute_capability_(compute_capability_of(ordinal)),
       multiprocessors_(device_.threads),
       budget_(memory_limit_bytes),

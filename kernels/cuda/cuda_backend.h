@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "kernels/backend.h"
 
@@ -46,6 +47,7 @@ class CudaBackend final : public Backend {
   const DeviceInfo& device() const override { return device_; }
   MemoryBudget& budget() override { return budget_; }
   bool supports(DType compute) const override;
+  std::string products() override;  // gemm.cpp
   Tensor allocate(Shape shape, DType dtype) override;
   void deallocate(void* data, std::size_t bytes) noexcept override;
   void upload(TensorView to, const void* from) override;
@@ -135,7 +137,7 @@ class CudaBackend final : public Backend {
   int multiprocessors() const { return multiprocessors_; }
   Scratch& scratch() { return scratch_; }                ///< of the operation that runs
   Scratch& weight_scratch() { return weight_scratch_; }  ///< dequantised weights of a linear group
-  struct LinearState;  ///< cuBLASLt, chosen algorithms (linear_state.h)
+  struct LinearState;                                    ///< cuBLASLt, chosen algorithms (linear_state.h)
   LinearState& linear();
 
  private:

@@ -48,12 +48,14 @@ Plugin load_plugin() {
 
 }  // namespace
 
-CudaReport list_cuda_devices() {
+CudaReport list_cuda_devices(bool start) {
   const Plugin plugin = load_plugin();
   CudaReport report{{}, plugin.reason, {}};
   if (!report.reason.empty()) return report;
   PluginError error;
-  if (!plugin.devices(&report, &error)) report = {{}, "CUDA is not used: " + error.message, {}};
+  if (plugin.devices(start, &report, &error)) return report;
+  if (start) throw Error(error.code, error.message, error.where, error.hint);
+  report = {{}, "CUDA is not used: " + error.message, {}};
   return report;
 }
 

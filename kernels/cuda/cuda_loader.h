@@ -16,8 +16,9 @@ struct CudaReport {
   std::string note;    ///< what is worth knowing of them, for example that cuBLASLt is missing
 };
 
-/// Looks for CUDA devices; never throws for their absence.
-CudaReport list_cuda_devices();
+/// Looks for CUDA devices; never throws for their absence. With `start`, see list_devices(): throws Error for
+/// a device that cannot be had.
+CudaReport list_cuda_devices(bool start);
 
 /// The CUDA back end; throws Error(unsupported) with the reason when there is none.
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);

@@ -2,10 +2,16 @@
 // What NVIDIA's driver tells of its devices, and why there are none, in sentences.
 #include "kernels/cuda/device_list.h"
 
-#include <fstream>
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/base/error.h"
+#include "kernels/cuda/board.h"
+#include "kernels/cuda/built_code.h"
 #include "kernels/cuda/status.h"
 
 namespace lorikeet::cuda {
@@ -19,8 +25,10 @@ int attribute(cudaDeviceAttr which, int ordinal) {
   return value;
 }
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+int driver_version() {
+  int version = 0;
+  check_cuda(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+  return version;
 }
 
 /// Lowest release of the driver that serves the run-time library linked here.
@@ -28,11 +36,94 @@ const char* needed_release() {
   return CUDART_VERSION >= 13000 ? "580" : "525";
 }
 
-std::string loaded_release() {
-  std::ifstream file("/sys/module/nvidia/version");
-  std::string release;
-  std::getline(file, release);
-  return release;
+/// All but free memory.
+DeviceInfo describe(int ordinal) {
+  DeviceInfo info;
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+  const int capability = compute_capability_of(ordinal);
+  info.kind = "cuda";
+  info.name = properties.name;
+  info.instruction_set = "compute " + capability_text(capability);
+  info.threads = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+  info.has_bf16 = capability >= 80;
+  info.driver = version_text(driver_version());
+  info.driver_release = driver_release();
+  int runtime = 0;
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  info.runtime = version_text(runtime);
+  info.memory_total_bytes = properties.totalGlobalMem;
+  return info;
+}
+
+/// Sets free memory from the card's own account of it. Where that speaks of more than this device has, the
+/// device is a part of the card and nothing is known.
+void describe_free_memory(DeviceInfo& info, int ordinal) {
+  std::array<char, 32> bus_id{};
+  const cudaError_t status =
+      cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()) - 1, ordinal);
+  if (status != cudaSuccess) (void)cudaGetLastError();
+  const auto board = status == cudaSuccess ? board_memory(bus_id.data()) : std::nullopt;
+  info.memory_free_known = board && board->total_bytes / 10 * 9 <= info.memory_total_bytes;
+  info.memory_free_bytes =
+      info.memory_free_known ? std::min(board->free_bytes, info.memory_total_bytes) : info.memory_total_bytes;
+}
+
+bool is_missing_code(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorInvalidPtx:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorJitCompilationDisabled:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// `found` is what is wrong, without the device's name.
+[[noreturn]] void refuse_code(const DeviceInfo& device, int capability, const std::string& found) {
+  throw Error(ErrorCode::unsupported, device.name + ": " + found, "device cuda",
+              "Build Lorikeet on this machine with packaging/start, or with CMAKE_CUDA_ARCHITECTURES=" +
+                  std::to_string(capability) + "; until then use device cpu or auto");
+}
+
+/// A device that can be used, with its ordinal; the first one of `start` is started.
+struct Candidate {
+  int ordinal = 0;
+  DeviceInfo info;
+};
+
+struct Search {
+  std::vector<Candidate> found;
+  std::string reasons;          ///< why others cannot
+  std::optional<Error> failed;  ///< of a device that has code and cannot be had
+};
+
+Search search(int count, const std::string& architectures, bool start) {
+  Search result;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    try {
+      DeviceInfo device = describe(ordinal);
+      const int capability = compute_capability_of(ordinal);
+      require_served(device, capability);
+      const std::string obstacle = code_obstacle(architectures, capability, driver_version(), CUDART_VERSION);
+      if (!obstacle.empty()) refuse_code(device, capability, obstacle);
+      if (start && result.found.empty())
+        device = start_device(ordinal);
+      else
+        describe_free_memory(device, ordinal);
+      result.found.push_back({ordinal, std::move(device)});
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported && start && !result.failed) result.failed = error;
+      result.reasons += (result.reasons.empty() ? "" : "; ") + error.message() +
+                        (error.hint().empty() ? "" : ". " + error.hint());
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -50,23 +141,30 @@ int compute_capability_of(int ordinal) {
 }
 
 DeviceInfo describe_device(int ordinal) {
-  DeviceInfo info;
-  cudaDeviceProp properties{};
-  check_cuda(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
-  const int capability = compute_capability_of(ordinal);
-  info.kind = "cuda";
-  info.name = properties.name;
-  info.instruction_set = "compute " + std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-  info.threads = attribute(cudaDevAttrMultiProcessorCount, ordinal);
-  info.has_bf16 = capability >= 80;
-  int driver = 0;
-  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  info.driver = version_text(driver);
+  DeviceInfo info = describe(ordinal);
+  describe_free_memory(info, ordinal);
+  return info;
+}
+
+DeviceInfo start_device(int ordinal) {
+  DeviceInfo info = describe(ordinal);
   use_device(ordinal);
+  const cudaError_t status = ask_for_code();
+  if (is_missing_code(status)) {
+    (void)cudaGetLastError();
+    const std::string why = cudaGetErrorString(status);
+    (void)cudaDeviceReset();  // the context is of no use
+    const int capability = compute_capability_of(ordinal);
+    refuse_code(
+        info, capability,
+        "this build has no code for compute capability " + capability_text(capability) + " (" + why + ")");
+  }
+  check_cuda(status, "cudaFuncGetAttributes");
   std::size_t free = 0, total = 0;
   check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   info.memory_free_bytes = free;
   info.memory_total_bytes = total;
+  info.memory_free_known = true;
   return info;
 }
 
@@ -96,42 +194,35 @@ std::string reason_for(cudaError_t status, int driver_version, const std::string
   }
 }
 
-CudaReport find_devices() {
+CudaReport find_devices(const std::string& architectures, bool start) {
   CudaReport report;
   int count = 0, driver = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   (void)cudaGetLastError();
   if (status != cudaSuccess || count == 0) {
     if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
-    report.reason = reason_for(status, driver, loaded_release());
+    report.reason = reason_for(status, driver, driver_release());
     return report;
   }
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    try {
-      DeviceInfo device = describe_device(ordinal);
-      require_served(device, compute_capability_of(ordinal));
-      report.devices.push_back(std::move(device));
-    } catch (const Error& error) {
-      report.reason += (report.reason.empty() ? "CUDA is not used: " : "; ") + error.message();
-    }
-  }
-  if (!report.devices.empty()) report.reason.clear();
+  Search result = search(count, architectures, start);
+  if (result.found.empty() && result.failed) throw *result.failed;
+  for (Candidate& candidate : result.found) report.devices.push_back(std::move(candidate.info));
+  if (report.devices.empty())
+    report.reason = "CUDA is not used: " + result.reasons;
+  else if (!result.reasons.empty())
+    report.note = "Not used: " + result.reasons;
   return report;
 }
 
-int first_device() {
+int first_device(const std::string& architectures) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
   (void)cudaGetLastError();
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    try {
-      require_served(describe_device(ordinal), compute_capability_of(ordinal));
-      return ordinal;
-    } catch (const Error&) {
-      // find_devices() below tells what is wrong with it
-    }
-  }
-  throw Error(ErrorCode::unsupported, find_devices().reason, "device cuda", "Use device cpu or auto");
+  const Search result = search(count, architectures, true);
+  if (!result.found.empty()) return result.found.front().ordinal;
+  if (result.failed) throw *result.failed;
+  throw Error(ErrorCode::unsupported, find_devices(architectures, true).reason, "device cuda",
+              "Use device cpu or auto");
 }
 
 }  // namespace lorikeet::cuda

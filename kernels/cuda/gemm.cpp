@@ -36,6 +36,11 @@ CudaBackend::LinearState& CudaBackend::linear() {
   return *linear_;
 }
 
+std::string CudaBackend::products() {
+  const CublasLt* library = linear().cublas_lt.get();
+  return library ? "cuBLASLt " + library->version() : "own products";
+}
+
 void multiply(CudaBackend& backend, const Product& product) {
   check_product(product);
   if (product.d.elements() == 0) return;

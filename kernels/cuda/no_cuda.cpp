@@ -5,7 +5,7 @@
 
 namespace lorikeet {
 
-CudaReport list_cuda_devices() {
+CudaReport list_cuda_devices(bool) {
   return {{}, "CUDA is not used: this build has no CUDA back end", {}};
 }
 

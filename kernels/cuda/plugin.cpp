@@ -12,6 +12,8 @@
 
 namespace {
 
+constexpr const char* architectures = LORIKEET_CUDA_ARCHITECTURES;  // CMake's list, with commas
+
 /// Runs `work` and keeps what it throws in `error`.
 template <typename Work>
 auto guarded(lorikeet::PluginError* error, const Work& work) noexcept -> decltype(work()) {
@@ -33,14 +35,16 @@ __attribute__((visibility("default"))) std::uint64_t lorikeet_backend_abi() {
   return lorikeet::plugin_abi();
 }
 
-__attribute__((visibility("default"))) bool lorikeet_list_devices(lorikeet::CudaReport* report,
+__attribute__((visibility("default"))) bool lorikeet_list_devices(bool start, lorikeet::CudaReport* report,
                                                                   lorikeet::PluginError* error) {
   return guarded(error, [&] {
-    *report = lorikeet::cuda::find_devices();
+    *report = lorikeet::cuda::find_devices(architectures, start);
     const std::vector<std::string> candidates = lorikeet::cuda::cublas_lt_candidates();
     const auto is_there = [](const std::string& file) { return std::filesystem::exists(file); };
     if (!report->devices.empty() && std::none_of(candidates.begin(), candidates.end(), is_there))
-      report->note = "cuBLASLt was not found: large products run on Lorikeet's own kernels, which are slower";
+      report->note +=
+          std::string(report->note.empty() ? "" : ". ") +
+          "cuBLASLt was not found: large products run on Lorikeet's own kernels, which are slower";
     return true;
   });
 }
@@ -48,7 +52,8 @@ __attribute__((visibility("default"))) bool lorikeet_list_devices(lorikeet::Cuda
 __attribute__((visibility("default"))) lorikeet::Backend* lorikeet_make_backend(
     const lorikeet::BackendOptions* options, lorikeet::PluginError* error) {
   return guarded(error, [&]() -> lorikeet::Backend* {
-    return new lorikeet::cuda::CudaBackend(lorikeet::cuda::first_device(), options->memory_limit_bytes);
+    return new lorikeet::cuda::CudaBackend(lorikeet::cuda::first_device(architectures),
+                                           options->memory_limit_bytes);
   });
 }
 }

@@ -21,7 +21,7 @@ struct PluginError {
 
 /// Number of this interface mixed with the compiler's version and the sizes of what passes (FNV-1a).
 constexpr std::uint64_t plugin_abi() {
-  constexpr std::uint64_t interface = 1;  ///< raise it when Backend or what follows changes
+  constexpr std::uint64_t interface = 2;  ///< raise it when Backend or what follows changes
   std::uint64_t hash = 0xcbf29ce484222325u;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3u; };
   for (const char c : std::string_view(__VERSION__)) mix(static_cast<unsigned char>(c));
@@ -37,8 +37,8 @@ constexpr std::uint64_t plugin_abi() {
 extern "C" {
 /// plugin_abi() of the plug-in.
 using PluginAbi = std::uint64_t();
-/// Fills `report`; false when it could not, with `error` saying why.
-using PluginDevices = bool(CudaReport* report, PluginError* error);
+/// Fills `report`; false when it could not, with `error` saying why. `start` as of list_devices().
+using PluginDevices = bool(bool start, CudaReport* report, PluginError* error);
 /// A back end on the first device that is served, to be deleted by the caller; null with `error` saying why.
 using PluginBackend = Backend*(const BackendOptions* options, PluginError* error);
 }

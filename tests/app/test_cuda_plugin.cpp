@@ -149,6 +149,9 @@ class TestCudaPlugin : public QObject {
     const Json job = read_json_file(path("chosen/job.json"));
     QCOMPARE(job["machine"]["device"].get<std::string>(), std::string("Test GPU"));
     QVERIFY(!job["machine"].contains("cuda"));
+    QCOMPARE(job["machine"]["driver"].get<std::string>(), std::string("580.65.06, for CUDA 13.0"));
+    QCOMPARE(job["machine"]["cuda_runtime"].get<std::string>(), std::string("13.0"));
+    QCOMPARE(job["machine"]["products"].get<std::string>(), std::string("own products"));
   }
 
   void a_device_that_cannot_be_had_is_an_error() {
@@ -159,6 +162,41 @@ class TestCudaPlugin : public QObject {
       QVERIFY2(has(result.err, "cudaStreamCreate failed: out of memory: GPU memory. Close other programs"),
                result.err.c_str());
     }
+  }
+
+  void a_device_without_code_gives_way_to_the_processor() {
+    const std::string folder = place("codeless", LORIKEET_FAILING_PLUGIN),
+                      reason = "no code for compute capability 8.6";
+    const CliResult refused = run(folder, train(path("codeless-cuda"), "cuda"), "no code");
+    QCOMPARE(refused.code, 1);
+    QVERIFY2(has(refused.err, reason), refused.err.c_str());
+    const CliResult automatic = run(folder, train(path("codeless-auto"), "auto"), "no code");
+    QVERIFY2(automatic.code == 0, automatic.err.c_str());
+    const Json job = read_json_file(path("codeless-auto/job.json"));
+    QVERIFY(has(job["machine"]["cuda"].get<std::string>(), reason));
+    QVERIFY(job["machine"]["device"].get<std::string>() != "Test GPU");
+    QVERIFY(!job["machine"].contains("driver"));
+  }
+
+  void a_larger_memory_limit_than_the_device_has_is_told() {
+    const std::string folder = place("asking", LORIKEET_FAILING_PLUGIN);
+    const QStringList arguments{"plan",
+                                "--model",
+                                QString::fromStdString(path("model")),
+                                "--data",
+                                QString::fromStdString(path("data.json")),
+                                "--json",
+                                "--memory-limit",
+                                "24GB"};
+    const Json plan = run(folder, arguments).json();
+    QVERIFY(plan["fits"].get<bool>());
+    QVERIFY2(has(plan["warnings"].dump(), "memory-limit asks for 24.00 GB, the GPU has 1.00 GB free"),
+             plan["warnings"].dump().c_str());
+    const CliResult small = run(folder, arguments, "memory 20000");
+    QVERIFY(!small.json()["fits"].get<bool>());
+    QVERIFY2(has(small.json()["ways_out"].get<std::string>(), "or use --device cpu"), small.out.c_str());
+    const CliResult run_small = run(folder, train(path("too-small"), "cuda"), "memory 20000");
+    QVERIFY2(has(run_small.err, "or use --device cpu"), run_small.err.c_str());
   }
 
   void memory_of_the_device_bounds_the_run() {

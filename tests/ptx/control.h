@@ -7,6 +7,8 @@
 //   LORIKEET_PTX_CUBLAS_LT  0: cublasLt is not installed
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,6 +23,15 @@ void restart();
 /// Another order of streams, warps and blocks from here on.
 void set_seed(std::uint64_t seed);
 int architecture();
+
+/// Cards of these compute capabilities, by ordinal; all compute as the emulated one, which is what {} means
+/// alone.
+void set_cards(const std::vector<int>& capabilities);
+/// A kernel asked for or launched on this device gives `status`; cudaSuccess: it is there again.
+void miss_code(int ordinal, cudaError_t status);
+/// Devices on which the program has made a context (which takes hundreds of megabytes of a card) and not
+/// given back.
+std::vector<int> contexts();
 
 /// Bytes of the card.
 void set_memory_limit(std::size_t bytes);

@@ -21,6 +21,10 @@ const char* name_of(cudaError_t error) {
       return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration:
       return "cudaErrorInvalidConfiguration";
+    case cudaErrorNoKernelImageForDevice:
+      return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorUnsupportedPtxVersion:
+      return "cudaErrorUnsupportedPtxVersion";
     case cudaErrorInvalidDeviceFunction:
       return "cudaErrorInvalidDeviceFunction";
     case cudaErrorInvalidDevice:
@@ -65,7 +69,7 @@ const char* sentence_for(Runtime& r, cudaError_t error) {
   return sentence.c_str();
 }
 
-int attribute(const Runtime& r, cudaDeviceAttr which, bool& known) {
+int attribute(const Runtime& r, cudaDeviceAttr which, int ordinal, bool& known) {
   const Card& card = r.card;
   switch (which) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -100,9 +104,9 @@ int attribute(const Runtime& r, cudaDeviceAttr which, bool& known) {
     case cudaDevAttrMaxBlocksPerMultiprocessor:
       return card.blocks_per_multiprocessor;
     case cudaDevAttrComputeCapabilityMajor:
-      return card.architecture / 10;
+      return r.cards[static_cast<std::size_t>(ordinal)] / 10;
     case cudaDevAttrComputeCapabilityMinor:
-      return card.architecture % 10;
+      return r.cards[static_cast<std::size_t>(ordinal)] % 10;
     case cudaDevAttrL2CacheSize:
       return 4 << 20;
     case cudaDevAttrTotalConstantMemory:
@@ -125,7 +129,8 @@ int attribute(const Runtime& r, cudaDeviceAttr which, bool& known) {
 }
 
 cudaError_t check_ordinal(Runtime& r, int ordinal) {
-  return ordinal == 0 ? cudaSuccess : r.refuse(cudaErrorInvalidDevice, "there is one device, number 0");
+  if (ordinal >= 0 && ordinal < std::ssize(r.cards)) return cudaSuccess;
+  return r.refuse(cudaErrorInvalidDevice, "there is no device " + std::to_string(ordinal));
 }
 
 }  // namespace
@@ -161,32 +166,52 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return entry([&](Runtime&) {
-    *count = 1;
+  return entry([&](Runtime& r) {
+    *count = static_cast<int>(r.cards.size());
     return cudaSuccess;
   });
 }
+// Since CUDA 12 this makes the context.
 cudaError_t cudaSetDevice(int ordinal) {
   return entry([&](Runtime& r) {
-    const cudaError_t status = check_ordinal(r, ordinal);
-    if (status == cudaSuccess) has_chosen_device() = true;
-    return status;
+    if (const cudaError_t status = check_ordinal(r, ordinal); status != cudaSuccess) return status;
+    has_chosen_device() = true;
+    Runtime::current_device = ordinal;
+    r.need_context();
+    return cudaSuccess;
   });
 }
 cudaError_t cudaGetDevice(int* ordinal) {
   return entry([&](Runtime&) {
-    *ordinal = 0;
+    *ordinal = Runtime::current_device;
     return cudaSuccess;
   });
 }
 cudaError_t cudaInitDevice(int ordinal, unsigned, unsigned) {
-  return entry([&](Runtime& r) { return check_ordinal(r, ordinal); });
+  return entry([&](Runtime& r) {
+    const cudaError_t status = check_ordinal(r, ordinal);
+    if (status == cudaSuccess) r.contexts.insert(ordinal);
+    return status;
+  });
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int ordinal) {
+  return entry([&](Runtime& r) {
+    if (const cudaError_t status = check_ordinal(r, ordinal); status != cudaSuccess) return status;
+    const std::string text = "0000:0" + std::to_string(ordinal + 1) + ":00.0";
+    if (length <= static_cast<int>(text.size())) return r.refuse(cudaErrorInvalidValue, "no room for the id");
+    std::strcpy(id, text.c_str());
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaSetDeviceFlags(unsigned) {
   return entry([](Runtime&) { return cudaSuccess; });
 }
 cudaError_t cudaDeviceReset() {
-  return entry([](Runtime& r) { return r.synchronize(); });
+  return entry([](Runtime& r) {
+    const cudaError_t status = r.synchronize();
+    r.contexts.erase(Runtime::current_device);
+    return status;
+  });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return entry([&](Runtime&) {
@@ -201,12 +226,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
     if (const cudaError_t status = check_ordinal(r, ordinal); status != cudaSuccess) return status;
     *properties = {};
     cudaDeviceProp& p = *properties;
-    const std::string name = "Emulated card of compute capability " +
-                             std::to_string(r.card.architecture / 10) + "." +
-                             std::to_string(r.card.architecture % 10);
+    const int capability = r.cards[static_cast<std::size_t>(ordinal)];
+    const std::string name = "Emulated card of compute capability " + std::to_string(capability / 10) + "." +
+                             std::to_string(capability % 10);
     std::strncpy(p.name, name.c_str(), sizeof(p.name) - 1);
-    p.major = r.card.architecture / 10;
-    p.minor = r.card.architecture % 10;
+    p.major = capability / 10;
+    p.minor = capability % 10;
     p.totalGlobalMem = r.memory.limit_bytes();
     p.multiProcessorCount = r.card.multiprocessors;
     p.sharedMemPerBlock = static_cast<std::size_t>(r.card.shared_per_block);
@@ -232,7 +257,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int ordinal
   return entry([&](Runtime& r) {
     if (const cudaError_t status = check_ordinal(r, ordinal); status != cudaSuccess) return status;
     bool known = true;
-    *value = attribute(r, which, known);
+    *value = attribute(r, which, ordinal, known);
     if (known) return cudaSuccess;
     return r.refuse(cudaErrorInvalidValue, "device attribute " + std::to_string(which) + " is not emulated");
   });

@@ -168,6 +168,7 @@ std::string wrong_configuration(const Card& card, const Function& f, const Confi
 
 cudaError_t launch(const void* host, const Configuration& c, void** arguments) {
   return entry([&](Runtime& r) {
+    if (const cudaError_t status = r.code_status(); status != cudaSuccess) return status;
     const Function* function = find_function(r, host);
     if (!function) return cudaErrorInvalidDeviceFunction;
     if (const std::string wrong = wrong_configuration(r.card, *function, c); !wrong.empty()) {
@@ -284,6 +285,7 @@ cudaError_t cudaFuncSetAttribute(const void* host, cudaFuncAttribute attribute, 
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* host) {
   return entry([&](Runtime& r) {
+    if (const cudaError_t status = r.code_status(); status != cudaSuccess) return status;
     const Function* function = find_function(r, host);
     if (!function) return cudaErrorInvalidDeviceFunction;
     *attributes = {};

@@ -130,6 +130,7 @@ cudaError_t fill_later(Runtime& r, void* data, std::size_t pitch, int value, std
 }
 
 cudaError_t allocate(Runtime& r, void** data, std::size_t bytes, const char* call) {
+  r.need_context();
   if (!data) return r.refuse(cudaErrorInvalidValue, "no place for the pointer");
   *data = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -290,6 +291,7 @@ cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::siz
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return entry([&](Runtime& r) {
+    r.need_context();
     *total = r.memory.limit_bytes();
     *free = *total - std::min(*total, r.memory.used_bytes());
     return cudaSuccess;

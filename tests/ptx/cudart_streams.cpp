@@ -49,6 +49,7 @@ bool leave_capture(Runtime& r, const std::shared_ptr<Capture>& capture) {
 }
 
 cudaError_t new_stream(Runtime& r, cudaStream_t* handle, unsigned flags) {
+  r.need_context();
   auto stream = std::make_unique<Stream>();
   stream->waits_for_default = !(flags & cudaStreamNonBlocking);
   *handle = reinterpret_cast<cudaStream_t>(stream.get());

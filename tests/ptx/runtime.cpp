@@ -44,6 +44,8 @@ Card card_of(int architecture) {
 
 }  // namespace
 
+thread_local int Runtime::current_device = 0;
+
 Runtime& Runtime::get() {
   static Runtime runtime;
   return runtime;
@@ -55,6 +57,14 @@ Runtime::Runtime()
       seed(number_from("LORIKEET_PTX_SEED", 1)),
       has_cublas_lt(number_from("LORIKEET_PTX_CUBLAS_LT", 1) != 0) {
   schedule.set_seed(seed);
+  cards = {card.architecture};
+}
+
+cudaError_t Runtime::code_status() {
+  need_context();
+  const auto found = missing_code.find(current_device);
+  if (found == missing_code.end()) return cudaSuccess;
+  return refuse(found->second, "the program has no code for device " + std::to_string(current_device));
 }
 
 Runtime::~Runtime() {
@@ -204,12 +214,26 @@ void restart() {
   r.allocations = r.failing_allocation = 0;
   r.failing_product = 0;
   r.traffic = Traffic();
+  r.contexts.clear();
   set_seed(r.seed);
 }
 
 void set_seed(std::uint64_t seed) {
   Runtime::get().seed = seed;
   Runtime::get().schedule.set_seed(seed);
+}
+
+void set_cards(const std::vector<int>& capabilities) {
+  Runtime::get().cards = capabilities.empty() ? std::vector<int>{architecture()} : capabilities;
+}
+void miss_code(int ordinal, cudaError_t status) {
+  if (status == cudaSuccess)
+    Runtime::get().missing_code.erase(ordinal);
+  else
+    Runtime::get().missing_code[ordinal] = status;
+}
+std::vector<int> contexts() {
+  return {Runtime::get().contexts.begin(), Runtime::get().contexts.end()};
 }
 
 int architecture() {

@@ -104,6 +104,16 @@ class Runtime {
   bool allocation_fails();  ///< counts; true for the one that a test wants to fail
   bool is_pinned(const void* data, std::size_t bytes) const;
 
+  // --- Devices
+  /// Notes that this thread's current device has a context from here on.
+  void need_context() { contexts.insert(current_device); }
+  /// What a kernel of the program is on this thread's current device.
+  cudaError_t code_status();
+  static thread_local int current_device;
+  std::vector<int> cards;  ///< compute capabilities by ordinal; all compute as `card`
+  std::set<int> contexts;
+  std::map<int, cudaError_t> missing_code;  ///< by ordinal
+
   std::recursive_mutex mutex;
   Card card;
   DeviceMemory memory;

@@ -9,8 +9,8 @@
 
 namespace lorikeet {
 
-CudaReport list_cuda_devices() {
-  return cuda::find_devices();
+CudaReport list_cuda_devices(bool start) {
+  return cuda::find_devices({}, start);
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {

@@ -94,10 +94,7 @@ ModelsModel::Fit ModelsModel::fitOf(const ListedModel& model) const {
   try {
     Settings one = settings;
     one.batch_size = 1;
-    const MachineInfo& machine = m_wizard->context().devices->machine();
-    const bool wide = machine.compute(settings.device) == QLatin1String("f32");
-    const Plan plan =
-        make_plan(*model.spec, shape, one, {limit, wide ? 4 : 2, machine.takesGpu(settings.device)});
+    const Plan plan = make_plan(*model.spec, shape, one, m_wizard->planDevice(settings));
     const double spare = static_cast<double>(limit) - static_cast<double>(plan.memory.total());
     if (spare < 0) {
       return {tr("Too large: %1 short").arg(bytesText(static_cast<std::uint64_t>(-spare))),

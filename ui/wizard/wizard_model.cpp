@@ -264,9 +264,14 @@ void WizardModel::prepare() {
 }
 
 std::uint64_t WizardModel::memoryLimit() const {
-  const std::uint64_t free = m_context.devices->machine().freeMemory(state().settings.device);
-  return free > 0 || state().settings.memory_limit_bytes > 0 ? resolved_memory_limit(state().settings, free)
-                                                             : 0;
+  return m_context.devices->machine().known ? planDevice(state().settings).memory_limit_bytes : 0;
+}
+
+PlanDevice WizardModel::planDevice(const Settings& settings) const {
+  const MachineInfo& machine = m_context.devices->machine();
+  const bool gpu = machine.takesGpu(settings.device);
+  return {resolved_memory_limit(settings, machine.freeMemory(settings.device), gpu),
+          computeBytes(settings, machine), gpu};
 }
 
 std::optional<Plan> WizardModel::planWith(const Settings& settings) const {
@@ -275,9 +280,7 @@ std::optional<Plan> WizardModel::planWith(const Settings& settings) const {
   DataShape shape;
   if (state().prepared) shape = state().prepared->shape;
   try {
-    return make_plan(state().base->spec, shape, settings,
-                     {resolved_memory_limit(settings, machine.freeMemory(settings.device)),
-                      computeBytes(settings, machine), machine.takesGpu(settings.device)});
+    return make_plan(state().base->spec, shape, settings, planDevice(settings));
   } catch (const Error&) {
     return std::nullopt;  // a setting the model does not have; its field says so
   }

@@ -49,6 +49,8 @@ class WizardModel : public QObject {
 
   /// The plan with other settings, when base and data are known. The rows are taken as they are.
   std::optional<Plan> planWith(const Settings& settings) const;
+  /// The device that the settings take, as far as the engine has told.
+  PlanDevice planDevice(const Settings& settings) const;
   std::uint64_t memoryLimit() const;  ///< 0 when the machine is not known yet
   /// Seconds the run may take by the speed of an earlier run of the same base on this machine.
   std::optional<double> secondsByEarlierRuns() const;

@@ -11,11 +11,13 @@ namespace {
 
 std::string line_of(const DeviceInfo& device) {
   const bool is_gpu = device.kind == "cuda";
-  return fmt::format("{}: {}, {}, {} {}, {:.1f} of {:.1f} GB free, products in {}{}\n", device.kind,
-                     device.name, device.instruction_set, device.threads,
-                     is_gpu ? "multiprocessors" : "threads",
-                     static_cast<double>(device.memory_free_bytes) / 1e9,
-                     static_cast<double>(device.memory_total_bytes) / 1e9,
+  const double free = static_cast<double>(device.memory_free_bytes) / 1e9;
+  const double total = static_cast<double>(device.memory_total_bytes) / 1e9;
+  const std::string memory = device.memory_free_known
+                                 ? fmt::format("{:.1f} of {:.1f} GB free", free, total)
+                                 : fmt::format("{:.1f} GB, how much of it is free is not known", total);
+  return fmt::format("{}: {}, {}, {} {}, {}, products in {}{}\n", device.kind, device.name,
+                     device.instruction_set, device.threads, is_gpu ? "multiprocessors" : "threads", memory,
                      device.has_bf16 ? "bf16" : (is_gpu ? "f16" : "f32"),
                      is_gpu ? ", driver for CUDA " + device.driver : std::string());
 }
@@ -31,8 +33,11 @@ int run_devices(const CommandContext& context) {
                     {"threads", device.threads},
                     {"memory_total_bytes", device.memory_total_bytes},
                     {"memory_free_bytes", device.memory_free_bytes},
+                    {"memory_free_known", device.memory_free_known},
                     {"has_bf16", device.has_bf16}};
       if (!device.driver.empty()) entry["driver"] = device.driver;
+      if (!device.driver_release.empty()) entry["driver_release"] = device.driver_release;
+      if (!device.runtime.empty()) entry["cuda_runtime"] = device.runtime;
       devices.push_back(std::move(entry));
     }
     print_json({{"devices", devices}, {"notes", report.notes}});

@@ -52,6 +52,7 @@ Json plan_json(const Plan& plan, const PreparedData& data) {
           {"seconds", nullptr},
           {"fits", plan.fits},
           {"why_not", plan.why_not},
+          {"ways_out", plan.ways_out},
           {"warnings", plan.warnings}};
 }
 
@@ -85,7 +86,7 @@ std::string plan_text(const Plan& plan, const PreparedData& data) {
   if (plan.host_bytes > 0) text += "Host, locked   " + mb(plan.host_bytes) + "\n";
   text += "Disk           " + mb(plan.disk_bytes) + "\n";
   for (const auto& warning : plan.warnings) text += "Look: " + warning + "\n";
-  text += plan.fits ? "It fits.\n" : "It does not fit: " + plan.why_not + ".\n";
+  text += plan.fits ? "It fits.\n" : "It does not fit: " + plan.why_not + ". " + plan.ways_out + ".\n";
   return text;
 }
 
@@ -96,6 +97,7 @@ int run_plan(const CommandContext& context, const PlanOptions& options) {
       options.settings.apply(options.adapter.empty() ? Settings{} : carried_settings(spec, options.adapter));
   if (!options.adapter.empty()) check_carried(spec, options.adapter, settings);
   const auto backend = make_backend_for(settings);
+  require_model(spec, *backend);
   const DType compute = resolved_compute(settings, *backend);
   const PreparedData data = prepare_data(model, spec, options.data, options.adapter, settings, context.stop);
   const Plan plan = make_plan(spec, data.shape, settings, plan_device(*backend, compute));

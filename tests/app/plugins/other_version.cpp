@@ -7,7 +7,7 @@ extern "C" {
 std::uint64_t lorikeet_backend_abi() {
   return 1;
 }
-bool lorikeet_list_devices(void*, void*) {
+bool lorikeet_list_devices(bool, void*, void*) {
   std::abort();
 }
 void* lorikeet_make_backend(const void*, void*) {

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "core/train/plan.h"
+#include "core/train/prepare.h"
 
 using namespace lorikeet;
 
@@ -54,6 +55,69 @@ class TestPlanMemory : public QObject {
   }
 
  private slots:
+  void the_ways_out_of_too_little_memory_fit_when_taken_data() {
+    QTest::addColumn<bool>("cuda");
+    QTest::addColumn<double>("share");  ///< of what the run takes at least, that is there
+    QTest::addColumn<double>("cpu_gb");
+    QTest::addColumn<QStringList>("ways");
+    QTest::addColumn<QString>("end");
+    QTest::newRow("a GPU with almost enough")
+        << true << 0.95 << 0.0
+        << QStringList{"--batch-size 1 --accumulation 8", "--offload true", "--max-length"} << "";
+    QTest::newRow("and a processor that has enough")
+        << true << 0.95 << 64.0 << QStringList{"--batch-size 1"} << ", or use --device cpu";
+    QTest::newRow("and a processor that has not")
+        << true << 0.95 << 0.5 << QStringList{"--batch-size 1"} << "";
+    QTest::newRow("a processor alone") << false << 0.95 << 0.0 << QStringList{"--batch-size 1"} << "";
+    QTest::newRow("a GPU that is far too small")
+        << true << 0.05 << 64.0 << QStringList{"Take a smaller model"} << ", or use --device cpu";
+  }
+  void the_ways_out_of_too_little_memory_fit_when_taken() {
+    QFETCH(bool, cuda);
+    QFETCH(double, share);
+    QFETCH(double, cpu_gb);
+    QFETCH(QStringList, ways);
+    QFETCH(QString, end);
+    const ModelSpec spec = spec_of(models[0]);
+    Settings settings;
+    settings.max_length = length;
+    settings.batch_size = 2;
+    settings.accumulation = 4;
+    settings.packing = false;
+    const std::uint64_t least = make_plan(spec, full_batches(), settings, {1, 2, cuda}).memory.total();
+    const PlanDevice device{static_cast<std::uint64_t>(static_cast<double>(least) * share), 2, cuda,
+                            static_cast<std::uint64_t>(cpu_gb * 1e9), 2};
+    const Plan plan = make_plan(spec, full_batches(), settings, device);
+    QVERIFY(!plan.fits);
+    const QString text = QString::fromStdString(plan.ways_out);
+    for (const QString& way : ways) QVERIFY2(text.contains(way), qPrintable(text));
+    QVERIFY2(end.isEmpty() ? !text.contains("--device cpu") : text.endsWith(end), qPrintable(text));
+    QCOMPARE(text.contains("--offload"), cuda && share > 0.5);
+    if (share < 0.5) return;
+    settings.offload = text.contains("--offload");
+    if (cuda) QVERIFY(make_plan(spec, full_batches(), settings, device).fits);
+    settings.offload = false;
+    settings.batch_size = 1;
+    DataShape single = full_batches();
+    single.longest_rows_sum = length;
+    QVERIFY(make_plan(spec, single, settings, device).fits);
+  }
+
+  void a_larger_limit_than_the_card_has_is_told_and_not_planned_with() {
+    Settings settings;
+    settings.memory_limit_bytes = 24'000'000'000;
+    const ModelSpec spec = spec_of(models[2]);
+    QCOMPARE(resolved_memory_limit(settings, 8'000'000'000, true), std::uint64_t{8'000'000'000});
+    QCOMPARE(resolved_memory_limit(settings, 8'000'000'000, false), settings.memory_limit_bytes);
+    const Plan plan = make_plan(spec, full_batches(), settings, {8'000'000'000, 2, true});
+    QCOMPARE(plan.warnings.size(), std::size_t{1});
+    QCOMPARE(QString::fromStdString(plan.warnings[0]),
+             QString("memory-limit asks for 24.00 GB, the GPU has 8.00 GB free: the plan keeps to that"));
+    settings.memory_limit_bytes = 6'000'000'000;
+    QCOMPARE(resolved_memory_limit(settings, 8'000'000'000, true), settings.memory_limit_bytes);
+    QVERIFY(make_plan(spec, full_batches(), settings, {6'000'000'000, 2, true}).warnings.empty());
+  }
+
   void a_recomputed_run_takes_at_most_a_quarter_more_than_the_floor_data() {
     QTest::addColumn<int>("model");
     QTest::addColumn<bool>("offload");
