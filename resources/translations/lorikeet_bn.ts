@@ -158,6 +158,30 @@
         <source>Max length is above the model&apos;s %1 tokens: positions are stretched.</source>
         <translation>সর্বোচ্চ দৈর্ঘ্য মডেলের %1 টোকেনের বেশি: অবস্থান টেনে বাড়ানো হয়।</translation>
     </message>
+    <message>
+        <source>No GPU can be used.</source>
+        <translation>কোনো GPU ব্যবহার করা যায় না।</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>ডিভাইস</translation>
+    </message>
+    <message>
+        <source>Set the device to automatic or processor.</source>
+        <translation>ডিভাইস স্বয়ংক্রিয় বা প্রসেসর করুন।</translation>
+    </message>
+    <message>
+        <source>Offload</source>
+        <translation>বাইরে রাখা</translation>
+    </message>
+    <message>
+        <source>Number type</source>
+        <translation>সংখ্যার ধরন</translation>
+    </message>
+    <message>
+        <source>The processor is used.</source>
+        <translation>প্রসেসর ব্যবহৃত হচ্ছে।</translation>
+    </message>
 </context>
 <context>
     <name>FormatText</name>
@@ -2596,6 +2620,10 @@ Each one is kept here with the data, settings and run it came from.</source>
     <message>
         <source>The model does not have the layers that are named.</source>
         <translation>যে স্তরের নাম আছে তা মডেলে নেই।</translation>
+    </message>
+    <message>
+        <source>%1 bits a weight, one scale for each row.</source>
+        <translation>প্রতি ওয়েটে %1 বিট, প্রতি সারিতে একটি স্কেল।</translation>
     </message>
 </context>
 <context>

@@ -324,6 +324,32 @@ class TestWidgets : public QObject {
     QCOMPARE(monitor.machine().compute("auto"), QString(gpu ? "bf16" : "f32"));
   }
 
+  void the_engine_is_asked_about_the_machine_on_demand_and_never_during_a_run() {
+    QTemporaryDir folder;
+    QFile engine(folder.path() + "/engine");
+    QVERIFY(engine.open(QIODevice::WriteOnly));
+    engine.write("#!/bin/sh\necho x >>" + folder.path().toUtf8() +
+                 "/asked\necho '{\"devices\":[],\"notes\":[]}'\n");
+    engine.close();
+    engine.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    const auto asked = [&] { return QFileInfo(folder.path() + "/asked").size() / 2; };
+    DeviceMonitor monitor(engine.fileName(), folder.path());
+    monitor.watch(1);  // looks at the disk
+    QTRY_VERIFY(monitor.machine().diskTotal > 0);
+    QCOMPARE(asked(), 0);
+    monitor.refresh();
+    QTRY_VERIFY(monitor.machine().known && !monitor.isAsking());
+    QCOMPARE(asked(), 1);
+    monitor.hold(true);
+    monitor.refresh();
+    QVERIFY(!monitor.isAsking());
+    monitor.hold(true);
+    monitor.hold(false);  // the run has ended: what is free has changed
+    QTRY_COMPARE(asked(), 2);
+    QTRY_VERIFY(!monitor.isAsking());
+    QCOMPARE(asked(), 2);
+  }
+
  private:
   static QColor colour(const Palette& palette, const QString& name) {
     for (const NamedToken& named : namedTokens()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QtTest>
@@ -13,6 +14,7 @@
 #include "ui/wizard/base_page.h"
 #include "ui/wizard/check_page.h"
 #include "ui/wizard/data_page.h"
+#include "ui/wizard/models_model.h"
 #include "ui/wizard/presets.h"
 #include "ui/wizard/report_card.h"
 #include "ui/wizard/row_views.h"
@@ -248,6 +250,125 @@ class TestWizard : public QObject {
       QVERIFY(weight(page->items()[i].state) <= weight(page->items()[i + 1].state));
     }
     QCOMPARE(page->obstacle(), QString());  // a warning does not stop
+  }
+
+  void what_the_engine_refuses_stops_before_the_start_data() {
+    QTest::addColumn<QString>("machine");  // "none", or the compute type of its GPU
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("words");  // "" = nothing stops
+    QTest::addColumn<int>("step");
+    QTest::newRow("CUDA without a GPU") << "none"
+                                        << "device"
+                                        << "cuda"
+                                        << "Device"
+                                        << "CUDA is not used: no NVIDIA GPU was found" << 3;
+    QTest::newRow("automatic without a GPU") << "none"
+                                             << "device"
+                                             << "auto"
+                                             << "Device"
+                                             << "" << -1;
+    QTest::newRow("CUDA with a GPU") << "f16"
+                                     << "device"
+                                     << "cuda"
+                                     << "Device"
+                                     << "" << -1;
+    QTest::newRow("offload without a GPU") << "none"
+                                           << "offload"
+                                           << "true"
+                                           << "Offload"
+                                           << "there is none in use. Leave it at false" << 3;
+    QTest::newRow("offload with a GPU") << "f16"
+                                        << "offload"
+                                        << "true"
+                                        << "Device"
+                                        << "" << -1;
+    QTest::newRow("f16 on the processor") << "none"
+                                          << "compute"
+                                          << "f16"
+                                          << "Number type"
+                                          << "no f16 products. Use compute auto, bf16 or f32" << 2;
+    QTest::newRow("f16 on a GPU") << "bf16"
+                                  << "compute"
+                                  << "f16"
+                                  << "Device"
+                                  << "" << -1;
+    QTest::newRow("bf16 on a GPU without") << "f16"
+                                           << "compute"
+                                           << "bf16"
+                                           << "Number type"
+                                           << "no bf16 products. Use compute auto, f16 or f32" << 2;
+    QTest::newRow("bf16 on the processor") << "none"
+                                           << "compute"
+                                           << "bf16"
+                                           << "Device"
+                                           << "" << -1;
+  }
+  void what_the_engine_refuses_stops_before_the_start() {
+    QFETCH(QString, machine);
+    QFETCH(QString, key);
+    QFETCH(QString, value);
+    QFETCH(QString, name);
+    QFETCH(QString, words);
+    QFETCH(int, step);
+    takeSample();
+    takeStories();
+    QVERIFY(m_model->setSetting(key.toStdString(), value).isEmpty());
+    QTRY_VERIFY(m_model->state().plan && m_model->state().prepared);
+    MachineInfo info = m_studio->context().devices->machine();
+    info.usesGpu = machine != "none";
+    info.gpuName = "RTX";
+    info.gpuCompute = machine;
+    info.why = info.usesGpu ? QString() : "CUDA is not used: no NVIDIA GPU was found.";
+    const std::vector<CheckItem> items = runChecks(m_model->state(), std::uint64_t{8} << 30, info);
+    const auto found =
+        std::find_if(items.begin(), items.end(), [&](const CheckItem& i) { return i.name == name; });
+    QVERIFY(found != items.end());
+    QCOMPARE(found->state, words.isEmpty() ? LightState::good : LightState::stops);
+    QVERIFY2(found->sentence.contains(words), qPrintable(found->sentence));
+    QCOMPARE(found->fixStep, step);
+    QCOMPARE(found->fix.isEmpty(), words.isEmpty());
+    if (!words.isEmpty()) QCOMPARE(items.front().state, LightState::stops);
+  }
+
+  void a_device_that_is_not_there_is_no_way_to_the_start() {
+    if (m_studio->context().devices->machine().usesGpu) QSKIP("this machine has a GPU");
+    takeSample();
+    takeStories();
+    QVERIFY(m_model->setSetting("device", "cuda").isEmpty());
+    m_wizard->goTo(4);
+    auto* page = static_cast<CheckPage*>(m_wizard->stepPage(4));
+    QTRY_VERIFY(!page->items().empty());
+    QTRY_VERIFY(!page->obstacle().isEmpty() && !m_model->isPreparing());
+    QVERIFY(page->items().front().sentence.contains(m_studio->context().devices->machine().why));
+    m_wizard->goTo(5);
+    QVERIFY(!m_wizard->primaryButton()->isEnabled());
+    QVERIFY(m_model->setSetting("device", "auto").isEmpty());
+    QTRY_VERIFY(m_wizard->primaryButton()->isEnabled());
+  }
+
+  void the_list_of_models_counts_in_the_chosen_number_type() {
+    auto* page = static_cast<BasePage*>(m_wizard->stepPage(0));
+    QTRY_COMPARE(page->table()->model()->rowCount(), 1);
+    const auto spare = [&](const char* compute) {
+      if (!m_model->setSetting("compute", compute).isEmpty()) qFatal("refused");
+      return page->table()->model()->index(0, ModelsModel::fits).data(SortRole).toDouble();
+    };
+    QVERIFY(spare("f32") < spare("bf16"));
+  }
+
+  void only_what_bitsandbytes_computes_too_is_called_the_same() {
+    const auto says_same = [&](const char* quantization) {
+      if (!m_model->setSetting("quantization", quantization).isEmpty()) qFatal("refused");
+      bool same = false;
+      for (const QLabel* label : m_wizard->stepPage(2)->findChildren<QLabel*>())
+        same = same || label->text().contains("Same numbers as bitsandbytes");
+      return same;
+    };
+    for (const char* quantization : {"nf4", "nf4-single", "fp4"})
+      QVERIFY2(says_same(quantization), quantization);
+    for (const char* quantization : {"int8", "none"}) QVERIFY2(!says_same(quantization), quantization);
   }
 
   void a_run_that_does_not_fit_is_stopped_and_can_be_made_to_fit() {

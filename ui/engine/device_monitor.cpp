@@ -42,7 +42,7 @@ DeviceMonitor::DeviceMonitor(const QString& engine, QString home, QObject* paren
       m_engine(new EngineProcess(engine, this)),
       m_timer(new QTimer(this)),
       m_home(std::move(home)) {
-  connect(m_timer, &QTimer::timeout, this, &DeviceMonitor::refresh);
+  connect(m_timer, &QTimer::timeout, this, &DeviceMonitor::readDisk);
   connect(m_engine, &EngineProcess::message, this, [this](const QJsonObject& line) {
     const MachineInfo before = m_machine;
     m_machine = parse(line);
@@ -59,11 +59,22 @@ DeviceMonitor::DeviceMonitor(const QString& engine, QString home, QObject* paren
 
 void DeviceMonitor::refresh() {
   readDisk();
+  if (m_held && m_machine.known) return;
   if (!m_engine->isRunning()) m_engine->start({QStringLiteral("devices"), QStringLiteral("--json")});
+}
+
+bool DeviceMonitor::isAsking() const {
+  return m_engine->isRunning();
 }
 
 void DeviceMonitor::watch(int seconds) {
   seconds > 0 ? m_timer->start(seconds * 1000) : m_timer->stop();
+}
+
+void DeviceMonitor::hold(bool held) {
+  if (held == m_held) return;
+  m_held = held;
+  if (!held) refresh();
 }
 
 void DeviceMonitor::readDisk() {

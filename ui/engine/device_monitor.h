@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/train/device_rules.h"
+
 class QJsonObject;
 class QTimer;
 
@@ -39,17 +41,26 @@ struct MachineInfo {
     return takesGpu(device) ? gpuCompute : processorCompute;
   }
   bool takesGpu(const std::string& device) const { return usesGpu && device != "cpu"; }
+  DeviceAbilities abilities(const std::string& device) const {
+    return takesGpu(device) ? DeviceAbilities{true, gpuCompute == QLatin1String("bf16"), true}
+                            : DeviceAbilities{};
+  }
 };
 
-/// Asks the engine for the machine now and then; never waits.
+/// Asks the engine for the machine when it is told to; never waits. While a run trains, its device is left
+/// alone.
 class DeviceMonitor : public QObject {
   Q_OBJECT
  public:
   DeviceMonitor(const QString& engine, QString home, QObject* parent = nullptr);
   const MachineInfo& machine() const { return m_machine; }
+  /// Asks again; while it is held, only where nothing is known yet.
   void refresh();
-  /// Asks again every `seconds`; 0 stops.
+  bool isAsking() const;
+  /// Looks at the disk every `seconds`; 0 stops.
   void watch(int seconds);
+  /// Held while a run trains; asks once when that ends.
+  void hold(bool held);
 
   static MachineInfo parse(const QJsonObject& json);
 
@@ -62,6 +73,7 @@ class DeviceMonitor : public QObject {
   QTimer* m_timer;
   QString m_home;
   MachineInfo m_machine;
+  bool m_held = false;
 };
 
 }  // namespace lorikeet::ui

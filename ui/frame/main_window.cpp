@@ -135,6 +135,7 @@ void MainWindow::connectPages() {
 }
 
 void MainWindow::showPlace(Place place) {
+  if (place != m_place && (place == Place::train || place == Place::settings)) m_context.devices->refresh();
   m_place = place;
   m_navigation->setPlace(place);
   m_stack->setCurrentWidget(page(place));

@@ -36,6 +36,8 @@ Studio::Studio(QApplication& application)
   m_context.theme->setChoice(themeChoice(m_context.settings->value(QStringLiteral("look/theme")).toString()));
   m_context.devices = new DeviceMonitor(m_context.paths.engine, m_context.paths.home, this);
   m_context.runs = new RunStore(m_context.paths.runsFolder(), this);
+  connect(m_context.runs, &RunStore::changed, this,
+          [this] { m_context.devices->hold(m_context.runs->live() != nullptr); });
   m_context.library = new LibraryStore(m_context.paths.home, this);
   m_context.wizard = m_wizard.get();
   application.setWindowIcon(applicationIcon());

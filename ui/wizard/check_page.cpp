@@ -36,8 +36,7 @@ void CheckPage::enter() {
 }
 
 void CheckPage::update() {
-  m_items =
-      runChecks(model()->state(), model()->memoryLimit(), model()->context().devices->machine().diskFree);
+  m_items = runChecks(model()->state(), model()->memoryLimit(), model()->context().devices->machine());
   showItems();
   showFit();
   emit stateChanged();

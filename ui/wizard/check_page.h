@@ -12,6 +12,7 @@ class QVBoxLayout;
 namespace lorikeet::ui {
 
 class Banner;
+struct MachineInfo;
 
 /// One light of the check: what was tested, what came out, and where to change it.
 struct CheckItem {
@@ -47,7 +48,8 @@ class CheckPage : public StepPage {
 };
 
 /// All checks of a state; plain arithmetic on what is already known.
-std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryLimit, std::uint64_t diskFree);
+std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryLimit,
+                                 const MachineInfo& machine);
 
 /// Settings that need less memory with the same rows a step, as far as that goes: fewer rows at once and more
 /// collected, then shorter rows, then a lower rank. Nothing when even that does not fit.

@@ -2,6 +2,8 @@
 // The checks of the Check step, without any widget.
 #include <QCoreApplication>
 
+#include "core/train/device_rules.h"
+#include "ui/engine/device_monitor.h"
 #include "ui/widgets/format.h"
 #include "ui/wizard/check_page.h"
 #include "ui/wizard/wizard_model.h"
@@ -30,6 +32,39 @@ CheckItem memoryCheck(const Plan& plan, std::uint64_t limit) {
     item.fixStep = kTrainingStep;
   }
   return item;
+}
+
+/// What the engine would refuse, in its own words, each with the step where it is set; else what is used.
+std::vector<CheckItem> deviceChecks(const WizardState& state, const MachineInfo& machine) {
+  const Settings& settings = state.settings;
+  const DeviceAbilities device = machine.abilities(settings.device);
+  std::vector<CheckItem> items;
+  const auto stop = [&](const QString& name, const QString& sentence, const std::string& value, int step) {
+    items.push_back({LightState::stops, name, sentence, fromUtf8(value), CheckText::tr("Change"), step});
+  };
+  const auto refuse = [&](const QString& name, const std::optional<Error>& fault, const std::string& value,
+                          int step) {
+    if (fault) stop(name, fromUtf8(fault->message() + ". " + fault->hint() + "."), value, step);
+  };
+  if (settings.device == "cuda" && !machine.usesGpu) {
+    const QString why = machine.why.isEmpty() ? CheckText::tr("No GPU can be used.") : machine.why;
+    stop(CheckText::tr("Device"),
+         why + QLatin1Char(' ') + CheckText::tr("Set the device to automatic or processor."), settings.device,
+         kTrainingStep);
+  } else {
+    refuse(CheckText::tr("Device"), model_fault(state.base->spec, device), settings.device, kTrainingStep);
+    refuse(CheckText::tr("Offload"), offload_fault(settings, device), "offload", kTrainingStep);
+    refuse(CheckText::tr("Number type"), compute_fault(settings, device), settings.compute, kMethodStep);
+  }
+  if (!items.empty()) return items;
+  const QString compute =
+      settings.compute == "auto" ? machine.compute(settings.device) : fromUtf8(settings.compute);
+  return {{LightState::good,
+           CheckText::tr("Device"),
+           device.is_cuda ? machine.gpuName : CheckText::tr("The processor is used."),
+           compute,
+           {},
+           -1}};
 }
 
 CheckItem stepsCheck(const Plan& plan) {
@@ -186,7 +221,7 @@ CheckItem diskCheck(const Plan& plan, std::uint64_t diskFree) {
 }  // namespace
 
 std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryLimit,
-                                 std::uint64_t diskFree) {
+                                 const MachineInfo& machine) {
   std::vector<CheckItem> items;
   if (!state.plan || !state.prepared || !state.data) return items;
   const Plan& plan = *state.plan;
@@ -198,7 +233,8 @@ std::vector<CheckItem> runChecks(const WizardState& state, std::uint64_t memoryL
            refusedCheck(state),
            rateCheck(state.settings),
            evaluationCheck(plan)};
-  if (diskFree > 0) items.push_back(diskCheck(plan, diskFree));
+  for (CheckItem& item : deviceChecks(state, machine)) items.push_back(std::move(item));
+  if (machine.diskFree > 0) items.push_back(diskCheck(plan, machine.diskFree));
   if (plan.max_length > state.base->spec.context) {
     items.push_back({LightState::look, CheckText::tr("Context"),
                      CheckText::tr("Max length is above the model's %1 tokens: positions are stretched.")

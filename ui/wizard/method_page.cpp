@@ -163,11 +163,14 @@ void MethodPage::updateSummary() {
     m_summary[row][1]->setText(hint);
     m_summary[row][2]->setText(effect);
   };
+  // bitsandbytes multiplies INT8 weights with activations in 8 bits, here they stay wide.
+  const QString bits = numberText(bitsOf(s.quantization), 1);
   set(0, choiceLabel(*quantization, s.quantization),
-      s.quantization == "none"
-          ? tr("As stored, in 16 bits.")
-          : tr("%1 bits a weight. Same numbers as bitsandbytes, so the adapter works elsewhere.")
-                .arg(numberText(bitsOf(s.quantization), 1)),
+      s.quantization == "none"   ? tr("As stored, in 16 bits.")
+      : s.quantization == "int8" ? tr("%1 bits a weight, one scale for each row.").arg(bits)
+                                 : tr("%1 bits a weight. Same numbers as bitsandbytes, so the adapter works "
+                                      "elsewhere.")
+                                       .arg(bits),
       known ? bytesText(state.plan->memory.base_weights) : QString());
   set(1, tr("Rank %1, alpha %2").arg(countText(s.rank), numberText(s.alpha, 0)),
       known ? tr("%1 of %2 weights are trained, %3.")

@@ -31,7 +31,7 @@ TrainingPage::TrainingPage(WizardModel* model, QWidget* parent)
   m_more = new SettingsForm(
       model, {"schedule", "min-rate", "warmup-ratio", "warmup-steps", "optimizer", "weight-decay",
               "max-grad-norm", "neftune", "system", "packing", "group-by-length", "eval-fraction", "shuffle",
-              "seed", "device", "threads", "memory-limit"});
+              "seed", "device", "threads", "memory-limit", "offload"});
   m_moreCard->body()->addWidget(m_more);
   body()->addWidget(m_moreCard);
   body()->addStretch();
