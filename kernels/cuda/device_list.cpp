@@ -148,8 +148,16 @@ DeviceInfo describe_device(int ordinal) {
 
 DeviceInfo start_device(int ordinal) {
   DeviceInfo info = describe(ordinal);
-  use_device(ordinal);
-  const cudaError_t status = ask_for_code();
+  cudaError_t status = cudaSetDevice(ordinal);  // makes the context
+  if (status == cudaSuccess) {
+    use_device(ordinal);
+    status = ask_for_code();
+  }
+  if (status == cudaErrorDevicesUnavailable) {  // exclusive to one program
+    (void)cudaGetLastError();
+    throw Error(ErrorCode::unsupported, info.name + " is taken by another program", "device cuda",
+                "End that one, or use device cpu or auto");
+  }
   if (is_missing_code(status)) {
     (void)cudaGetLastError();
     const std::string why = cudaGetErrorString(status);

@@ -22,8 +22,8 @@ DeviceInfo describe_device(int ordinal);
 
 /// The same of a device that a back end is about to use: makes the context, loads one kernel and measures
 /// free memory after both, so that it is what cudaMalloc still has to give and nothing of our own has to be
-/// taken off. Throws Error(unsupported) where the device does not take this build's code (the context is
-/// given back), Error(device) or Error(out_of_memory) where it cannot be had.
+/// taken off. Throws Error(unsupported) where the device is another program's alone or does not take this
+/// build's code (the context is given back), Error(device) or Error(out_of_memory) where it cannot be had.
 DeviceInfo start_device(int ordinal);
 
 /// Asks for a kernel of this build on the current device. (copy.cu)

@@ -141,8 +141,15 @@ class TestDevices : public QObject {
     QVERIFY(std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }));
   }
 
-  void a_card_that_has_code_and_cannot_be_had_is_an_error() {
+  void a_card_that_is_taken_is_passed_over() {
     ptx::miss_code(0, cudaErrorDevicesUnavailable);
+    QVERIFY(has(notes(list_devices(true)), "is taken by another program"));
+    QCOMPARE(make_backend({.device = "auto"})->device().kind, std::string("cpu"));
+    QVERIFY_THROWS_EXCEPTION(Error, make_backend({.device = "cuda"}));
+  }
+
+  void a_card_that_has_code_and_cannot_be_had_is_an_error() {
+    ptx::miss_code(0, cudaErrorMemoryAllocation);
     QCOMPARE(list_devices().devices.size(), std::size_t{2});
     for (const char* device : {"cuda", "auto"})
       QVERIFY_THROWS_EXCEPTION(Error, make_backend({.device = device}));
