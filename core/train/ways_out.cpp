@@ -72,7 +72,10 @@ std::string ways_out(const ModelSpec& spec, const DataShape& data, const Setting
     if (way) ways.push_back(*way);
   };
   add(smaller_batch(spec, data, settings, device));  // the result stays the same
-  if (device.is_cuda) add(other_value(spec, data, settings, device, "offload", "true"));
+  if (device.is_cuda) {  // the other way round where the host's memory is what is short
+    const char* other = settings.offload ? "false" : "true";
+    add(other_value(spec, data, settings, device, "offload", other));
+  }
   add(other_value(spec, data, settings, device, "quantization", "nf4"));
   add(shorter_rows(spec, data, settings, device));
   std::string text;

@@ -172,7 +172,7 @@ class TestDevices : public QObject {
     const auto backend = make_backend_for(settings);
     QVERIFY(backend->budget().limit_bytes() <= 4 * gib && backend->budget().limit_bytes() > 3 * gib);
     const PlanDevice device = plan_device(*backend, DType::f32);
-    QVERIFY(device.is_cuda && device.cpu_memory_bytes > 0);
+    QVERIFY(device.is_cuda && device.host_free_bytes > 0);
   }
 
   void the_record_names_driver_and_libraries() {

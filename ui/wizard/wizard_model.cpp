@@ -271,7 +271,8 @@ PlanDevice WizardModel::planDevice(const Settings& settings) const {
   const MachineInfo& machine = m_context.devices->machine();
   const bool gpu = machine.takesGpu(settings.device);
   return {resolved_memory_limit(settings, machine.freeMemory(settings.device), gpu),
-          computeBytes(settings, machine), gpu};
+          computeBytes(settings, machine), gpu, gpu ? machine.memoryFree : 0,
+          machine.processorCompute == QLatin1String("f32") ? 4 : 2};
 }
 
 std::optional<Plan> WizardModel::planWith(const Settings& settings) const {

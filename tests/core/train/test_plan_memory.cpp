@@ -67,7 +67,7 @@ class TestPlanMemory : public QObject {
     QTest::newRow("and a processor that has enough")
         << true << 0.95 << 64.0 << QStringList{"--batch-size 1"} << ", or use --device cpu";
     QTest::newRow("and a processor that has not")
-        << true << 0.95 << 0.5 << QStringList{"--batch-size 1"} << "";
+        << true << 0.95 << 1.5 << QStringList{"--batch-size 1"} << "";
     QTest::newRow("a processor alone") << false << 0.95 << 0.0 << QStringList{"--batch-size 1"} << "";
     QTest::newRow("a GPU that is far too small")
         << true << 0.05 << 64.0 << QStringList{"Take a smaller model"} << ", or use --device cpu";
