@@ -2,6 +2,7 @@
 // Whole runs on the CUDA back end, interpreted: training against the processor, the number of launches,
 // recordings, order of streams, memory that runs out at any place.
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
 
 #include "core/model/compute_choice.h"
@@ -220,7 +221,7 @@ class TestTrainingPtx : public QObject {
         activation_bytes(spec, activation_shape(spec, cuda, {1, 4, true}, setup.plan().largest_batch, 1)));
   }
 
-  void memory_that_runs_out_anywhere_is_an_error_and_no_more() {
+  void memory_that_runs_out_anywhere_is_an_error_at_most() {
     Settings cuda = settings("cuda");
     cuda.offload = true;
     cuda.accumulation = 1;
@@ -232,27 +233,37 @@ class TestTrainingPtx : public QObject {
       return losses;
     };
     const auto expected = run();
+    const auto is_near = [&expected](const std::vector<double>& losses) {
+      return std::equal(losses.begin(), losses.end(), expected.begin(), expected.end(),
+                        [](double a, double b) { return std::abs(a - b) <= 1e-5 * a; });
+    };
     std::uint64_t n = 1;
+    int without = 0;
     for (;; ++n) {
+      const std::uint64_t before = ptx::allocations();
       ptx::fail_allocation(n);
       try {
         const auto losses = run();
         ptx::fail_allocation(0);
-        QVERIFY(losses == expected);
-        break;  // fewer than n allocations
+        QVERIFY(is_near(losses));
+        if (ptx::allocations() - before < n) {
+          QVERIFY(losses == expected);
+          break;
+        }
+        ++without;  // it needs no workspace of cublasLt and no recordings
       } catch (const Error& error) {
         ptx::fail_allocation(0);
         QVERIFY2(error.code() == ErrorCode::out_of_memory, error.what());
       }
       if (n % 16 == 0) QVERIFY(run() == expected);  // the same process goes on
     }
-    qInfo("%d allocations, each refused once", int(n - 1));
+    qInfo("%d allocations, each refused once; without %d of them runs go on", int(n - 1), without);
+    QVERIFY(without >= 3);
     QVERIFY(n > 20);
     QCOMPARE(ptx::memory_used(), std::size_t{0});
     cuda.device = "cpu";
     cuda.offload = false;
-    const auto here = run();
-    for (std::size_t i = 0; i < here.size(); ++i) QVERIFY(std::abs(here[i] - expected[i]) <= 1e-5 * here[i]);
+    QVERIFY(is_near(run()));
   }
 };
 
