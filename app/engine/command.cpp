@@ -55,4 +55,19 @@ std::string resolve_model(const std::string& model, const std::string& home) {
               "Give a folder with config.json, a .gguf file, or a name from the Hugging Face cache");
 }
 
+std::string resolve_adapter(const std::string& adapter, const std::string& home) {
+  std::error_code ignored;
+  if (fs::exists(adapter, ignored)) {
+    const std::string path = absolute_path(adapter);
+    const bool is_run = fs::exists(path + "/job.json", ignored) && fs::exists(path + "/adapter", ignored);
+    return is_run ? path + "/adapter" : path;
+  }
+  if (fs::exists(home + "/library.db", ignored)) {
+    if (const auto known = Library(home).find(adapter)) return known->path;
+  }
+  throw Error(
+      ErrorCode::not_found, "There is no adapter at this path or of this name", adapter,
+      "Give a folder with adapter_config.json, a run's folder, or a name that lorikeet library ls shows");
+}
+
 }  // namespace lorikeet

@@ -45,6 +45,9 @@ void print_text(const std::string& text);
 /// A model argument: a path as given (made absolute), else a name known to the library or the Hugging Face
 /// cache. Throws Error(not_found) saying what was looked for.
 std::string resolve_model(const std::string& model, const std::string& home);
+/// An adapter argument: an adapter's folder as given (made absolute), a run's folder (its finished adapter),
+/// else a name or id known to the library. Throws Error(not_found).
+std::string resolve_adapter(const std::string& adapter, const std::string& home);
 /// The same path, absolute and without "..".
 std::string absolute_path(const std::string& path);
 

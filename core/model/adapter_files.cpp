@@ -14,6 +14,8 @@
 namespace lorikeet {
 namespace {
 
+constexpr std::size_t most_ancestors = 1000;
+
 constexpr std::uint64_t max_config_bytes = 16u << 20;
 constexpr std::int64_t max_rank = 1 << 16;
 
@@ -193,6 +195,16 @@ AdapterNotes read_adapter_notes(const std::string& folder) {
   }
   if (!(notes.rope_linear_factor > 0 && notes.rope_linear_factor <= 1e6)) {
     throw Error(ErrorCode::bad_format, "The RoPE factor is not between 0 and 1e6", path + ": rope");
+  }
+  if (const auto found = json.find("lineage"); found != json.end() && !found->is_null()) {
+    if (!found->is_array() || found->size() > most_ancestors)
+      throw Error(ErrorCode::bad_format, "Expected a list of at most " + std::to_string(most_ancestors),
+                  path + ": lineage");
+    for (const Json& one : *found) {
+      if (!one.is_object()) throw Error(ErrorCode::bad_format, "Expected an object", path + ": lineage");
+      notes.lineage.push_back({json_string(one, "name", "", path), json_string(one, "run_id", "", path),
+                               json_string(one, "sha256", "", path)});
+    }
   }
   return notes;
 }

@@ -53,6 +53,13 @@ struct AdapterModule {
   }
 };
 
+/// An adapter that another one goes on from.
+struct AdapterParent {
+  std::string name;    ///< of its folder or run, for people
+  std::string run_id;  ///< "" when it was made elsewhere
+  std::string sha256;  ///< of its adapter_model.safetensors
+};
+
 /// lorikeet.json beside it (design.md §10); empty fields for adapters made elsewhere.
 struct AdapterNotes {
   std::string format;  ///< "alpaca", "chat", "none", "" = unknown
@@ -60,6 +67,7 @@ struct AdapterNotes {
   std::vector<std::int32_t> stop_ids;
   std::string base_id, base_name, run_id, quantization;
   double rope_linear_factor = 1;
+  std::vector<AdapterParent> lineage;  ///< the one it goes on from, then that one's, ...; empty = a fresh one
 };
 
 /// Reads adapter_config.json of a PEFT folder (core: no tensors). Throws Error naming file and field; what
@@ -78,7 +86,7 @@ std::vector<AdapterModule> adapter_modules(const ModelSpec& spec, const AdapterC
 std::string adapter_config_text(const AdapterConfig& config);
 std::string adapter_notes_text(const AdapterNotes& notes);
 /// README.md, the model card in PEFT's layout.
-std::string adapter_card_text(const AdapterConfig& config);
+std::string adapter_card_text(const AdapterConfig& config, const std::vector<AdapterParent>& lineage = {});
 /// The path of the adapter's weights in a folder; pickle weights are refused. Throws Error(not_found |
 /// unsupported).
 std::string adapter_weights_path(const std::string& folder);

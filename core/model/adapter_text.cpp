@@ -59,6 +59,12 @@ Json fresh_config(const AdapterConfig& config) {
   return json;
 }
 
+/// A text as code in Markdown; what would end it is left out.
+std::string markdown_code(std::string text) {
+  std::erase_if(text, [](char c) { return c == '`' || c == '\n' || c == '\r'; });
+  return "`" + text + "`";
+}
+
 /// A text as a YAML string.
 std::string quoted(const std::string& text) {
   return dump_json(Json(text));
@@ -93,10 +99,13 @@ std::string adapter_notes_text(const AdapterNotes& notes) {
   json["base_id"] = notes.base_id;
   json["base_name"] = public_name(notes.base_name);
   json["run_id"] = notes.run_id;
+  for (const AdapterParent& parent : notes.lineage)
+    json["lineage"].push_back(
+        {{"name", public_name(parent.name)}, {"run_id", parent.run_id}, {"sha256", parent.sha256}});
   return dump_json(json, 2) + "\n";
 }
 
-std::string adapter_card_text(const AdapterConfig& config) {
+std::string adapter_card_text(const AdapterConfig& config, const std::vector<AdapterParent>& lineage) {
   const std::string base = public_name(config.base_name);
   std::string card = "---\n";
   if (!base.empty()) card += "base_model: " + quoted(base) + "\n";
@@ -106,6 +115,10 @@ std::string adapter_card_text(const AdapterConfig& config) {
           "\n\n";
   card += "Trained with Lorikeet. Rank " + std::to_string(config.rank) + ", alpha " +
           dump_json(json_of(config.alpha)) + (config.rslora ? ", rank-stabilised" : "") + ".\n\n";
+  if (!lineage.empty()) {
+    card += "It goes on from the adapter " + markdown_code(public_name(lineage.front().name)) +
+            " (SHA-256 of its weights: " + markdown_code(lineage.front().sha256) + ").\n\n";
+  }
   card += "`lorikeet.json` says which prompt template, system text and end tokens it was trained with.\n\n";
   card += "### Framework versions\n\n- PEFT layout, readable by PEFT 0.6 and later\n";
   return card;

@@ -8,6 +8,7 @@
 #include "core/model/compute_choice.h"
 #include "core/model/weight_source.h"
 #include "core/train/adapter_settings.h"
+#include "core/train/epoch_batches.h"
 #include "core/train/plan.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
@@ -23,19 +24,20 @@ void require_data(const std::string& path) {
 
 }  // namespace
 
-CheckedJob check_job(const Job& job) {
+CheckedJob check_job(const Job& job, const std::string& adapter_folder) {
   const Settings& settings = job.settings;
+  require_settings_that_agree(settings);
   require_data(job.data_path);
   if (!settings.eval_data.empty()) require_data(settings.eval_data);
   CheckedJob checked;
   checked.spec = read_model_spec(job.model_path);
   require_complete_model(checked.spec, *open_weight_source(job.model_path));
-  if (!job.adapter_path.empty()) {
-    check_carried(checked.spec, job.adapter_path, settings);
-    adapter_weights_path(job.adapter_path);
+  if (!adapter_folder.empty()) {
+    check_carried(checked.spec, adapter_folder, settings);
+    adapter_weights_path(adapter_folder);
   }
   adapted_modules(checked.spec, settings.targets);
-  choose_format(checked.spec, settings, job.adapter_path, load_tokenizer(job.model_path));
+  choose_format(checked.spec, settings, adapter_folder, load_tokenizer(job.model_path));
   checked.backend = make_backend_for(settings);
   require_model(checked.spec, *checked.backend);
   checked.compute = resolved_compute(settings, *checked.backend);

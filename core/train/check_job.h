@@ -18,7 +18,8 @@ struct CheckedJob {
 
 /// Everything about a job that can be known before its data are read: model and adapter are complete and fit
 /// together, the template is there and can be read, the files are there, device, compute type and offload are
-/// to be had. Throws the Error that the run would end with; makes nothing.
-CheckedJob check_job(const Job& job);
+/// to be had. `adapter_folder` ("" = a fresh adapter) is what the run begins with: the adapter the job names,
+/// or its own checkpoint (continued()). Throws the Error that the run would end with; makes nothing.
+CheckedJob check_job(const Job& job, const std::string& adapter_folder);
 
 }  // namespace lorikeet

@@ -73,6 +73,7 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
   const auto count = static_cast<std::int64_t>(source.rows.size());
   const Split split = split_rows(count, evaluation ? 0.0 : settings.eval_fraction, settings.seed);
   data.train = tokenise_part(data, chosen_rows(source.rows, split.train), settings, stop, progress);
+  data.train_end_rows = data.end_rows;
   data.evaluation =
       tokenise_part(data, evaluation ? evaluation->rows : chosen_rows(source.rows, split.evaluation),
                     settings, stop, progress);

@@ -27,6 +27,7 @@ struct PreparedData {
   std::int64_t cut_rows = 0;
   std::int64_t long_rows = 0;         ///< longer than max-length, whatever was done with them
   std::int64_t end_rows = 0;          ///< rows whose last trained token is the end token
+  std::int64_t train_end_rows = 0;    ///< of them, rows to train on
   std::int64_t longest = 0;           ///< tokens, before cutting
   std::vector<std::int64_t> lengths;  ///< tokens of every row read, before cutting
   std::int64_t max_length = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/model/lora_adapter.h"
+#include "core/train/continued.h"
 #include "core/train/evaluation_watch.h"
 #include "core/train/gradient_check.h"
 #include "core/train/non_finite_guard.h"
@@ -71,6 +72,7 @@ class Run {
   RunClock clock_;
   RunEvents events_{folder_, options_, control_, clock_};
   Job job_;
+  Continued from_;
   ModelSpec spec_;
   PreparedData data_;
   Plan plan_;

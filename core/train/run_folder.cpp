@@ -51,6 +51,7 @@ Json job_to_json(const Job& job) {
           {"model", job.model_path},
           {"data", job.data_path},
           {"adapter", job.adapter_path},
+          {"adapter_sha256", job.adapter_sha256},
           {"base_id", job.base_id},
           {"base_name", job.base_name},
           {"data_sha256", job.data_sha256},
@@ -75,6 +76,7 @@ Job job_from_json(const Json& json, const std::string& name, const Settings& bas
   job.model_path = json_string(json, "model", "", name);
   job.data_path = json_string(json, "data", "", name);
   job.adapter_path = json_string(json, "adapter", "", name);
+  job.adapter_sha256 = json_string(json, "adapter_sha256", "", name);
   job.base_id = json_string(json, "base_id", "", name);
   job.base_name = json_string(json, "base_name", "", name);
   job.data_sha256 = json_string(json, "data_sha256", "", name);

@@ -17,11 +17,12 @@ namespace lorikeet {
 
 /// job.json: all that is needed to repeat a run.
 struct Job {
-  std::string name;          ///< for people
-  std::string model_path;    ///< absolute
-  std::string data_path;     ///< absolute
-  std::string adapter_path;  ///< go on from this adapter, "" = a fresh one
-  std::string base_id;       ///< design.md §10, filled by the engine
+  std::string name;            ///< for people
+  std::string model_path;      ///< absolute
+  std::string data_path;       ///< absolute
+  std::string adapter_path;    ///< go on from this adapter, "" = a fresh one
+  std::string adapter_sha256;  ///< of that adapter's weights, filled by the engine
+  std::string base_id;         ///< design.md §10, filled by the engine
   std::string base_name;
   std::string data_sha256;
   std::string template_hash;

@@ -10,6 +10,7 @@
 #include "core/train/checkpoint.h"
 #include "core/train/run.h"
 #include "core/train/run_record.h"
+#include "core/train/start_checks.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -18,13 +19,14 @@ void Run::load() {
   events_.state(RunState::loading, "Reads the data");
   job_ = folder_.read_job();
   for (const auto& [key, text] : options_.machine_settings) set_setting(job_.settings, key, text);
+  from_ = continued(job_, options_.resume ? newest_checkpoint(folder_) : std::string());
   // What is wrong with the job is said before minutes are spent on the data.
-  CheckedJob checked = check_job(job_);
+  CheckedJob checked = check_job(job_, from_.folder);
   spec_ = std::move(checked.spec);
   backend_ = std::move(checked.backend);
   compute_ = checked.compute;
-  data_ = prepare_data(job_.model_path, spec_, job_.data_path, job_.adapter_path, job_.settings,
-                       options_.stop, [&](std::int64_t) { between()(); });
+  data_ = prepare_data(job_.model_path, spec_, job_.data_path, from_.folder, job_.settings, options_.stop,
+                       [&](std::int64_t) { between()(); });
   plan_ = make_plan(spec_, data_.shape, job_.settings, plan_device(*backend_, compute_));
   if (!plan_.fits) {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
@@ -36,14 +38,15 @@ void Run::load() {
   model_ = std::make_unique<BaseModel>(load_base_model(*backend_, job_.model_path, spec_, job_.settings,
                                                        compute_, options_.stop,
                                                        [&](std::uint64_t, std::uint64_t) { between()(); }));
-  adapter_ = std::make_unique<LoraAdapter>(job_.adapter_path.empty()
+  adapter_ = std::make_unique<LoraAdapter>(from_.folder.empty()
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
-                                               : LoraAdapter::load(*backend_, spec_, job_.adapter_path));
+                                               : LoraAdapter::load(*backend_, spec_, from_.folder));
+  if (!from_.folder.empty()) require_finite(*backend_, *adapter_, from_.folder);
 }
 
 void Run::record_job() {
   const RunIdentity identity{base_id(job_.model_path, options_.library_home), data_.source.sha256,
-                             data_.format->template_hash()};
+                             data_.format->template_hash(), from_.sha256};
   const auto machine = describe_machine(*backend_, compute_, job_.settings);
   if (options_.resume) {
     require_unchanged(job_, identity, folder_.path());
@@ -55,15 +58,19 @@ void Run::record_job() {
     }
   } else {
     for (const auto& warning : plan_.warnings) events_.warning("plan", warning);
+    for (const auto& warning : start_warnings(data_, from_.folder, identity.base_id))
+      events_.warning(warning.code.c_str(), warning.what);
   }
   job_.base_id = identity.base_id;
   job_.base_name = spec_.name;
   job_.data_sha256 = identity.data_sha256;
   job_.template_hash = identity.template_hash;
+  if (!identity.adapter_sha256.empty()) job_.adapter_sha256 = identity.adapter_sha256;
   job_.engine_version = options_.engine_version;
   job_.machine = machine;
   folder_.write_job(job_);
-  notes_ = make_notes(job_, *data_.format, folder_.path(), rope_linear_factor(spec_, plan_.max_length));
+  notes_ = make_notes(job_, *data_.format, folder_.path(), rope_linear_factor(spec_, plan_.max_length),
+                      from_.lineage);
 }
 
 void Run::start_or_restore() {

@@ -16,7 +16,7 @@ constexpr const char* why_no_gpu = "cuda";  // in the record of the machine
 
 void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path) {
   const auto check = [&](const std::string& recorded, const std::string& found, const std::string& what) {
-    if (recorded.empty() || recorded == found) return;
+    if (recorded.empty() || found.empty() || recorded == found) return;
     throw Error(
         ErrorCode::invalid_argument, what + " changed since this run began", run_path,
         "Put it back, or start a new run that goes on from this run's adapter: lorikeet train --adapter");
@@ -24,6 +24,7 @@ void require_unchanged(const Job& job, const RunIdentity& now, const std::string
   check(job.base_id, now.base_id, "The base model " + job.model_path);
   check(job.data_sha256, now.data_sha256, "The data file " + job.data_path);
   check(job.template_hash, now.template_hash, "The prompt template");
+  check(job.adapter_sha256, now.adapter_sha256, "The adapter " + job.adapter_path);
 }
 
 std::vector<std::pair<std::string, std::string>> describe_machine(Backend& backend, DType compute,
@@ -83,7 +84,7 @@ Json event_line(const EvalEvent& event) {
 }
 
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,
-                        double rope_linear_factor) {
+                        double rope_linear_factor, std::vector<AdapterParent> lineage) {
   AdapterNotes notes;
   notes.format = format.format();
   notes.template_text = format.template_text();
@@ -95,6 +96,7 @@ AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::s
   notes.run_id = std::filesystem::path(run_path).filename().string();
   notes.quantization = job.settings.quantization;
   notes.rope_linear_factor = rope_linear_factor;
+  notes.lineage = std::move(lineage);
   return notes;
 }
 

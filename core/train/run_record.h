@@ -16,6 +16,7 @@ namespace lorikeet {
 /// resumed.
 struct RunIdentity {
   std::string base_id, data_sha256, template_hash;
+  std::string adapter_sha256;  ///< "" = a fresh adapter, or a checkpoint has taken its place
 };
 
 /// Throws Error(invalid_argument) naming what changed since `job` was recorded; fields the job has not
@@ -37,6 +38,6 @@ Json event_line(const EvalEvent& event);
 
 /// lorikeet.json of an adapter this run writes (design.md §10).
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,
-                        double rope_linear_factor);
+                        double rope_linear_factor, std::vector<AdapterParent> lineage = {});
 
 }  // namespace lorikeet

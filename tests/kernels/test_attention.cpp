@@ -271,6 +271,18 @@ class TestAttention : public KernelTest {
     }
   }
 
+  void n09_sequences_without_tokens_change_nothing_and_give_no_nan() {
+    for (const DType dtype : compute_types()) {
+      const auto backend = test_backend(1);
+      const Case with({0, 33, 44, 44, 44}, 4, 2, 16, 0, dtype), without({0, 33, 44}, 4, 2, 16, 0, dtype);
+      const std::vector<Values> got = with.run_on_poisoned_scratch(*backend);
+      QCOMPARE(got, without.run(*backend));
+      for (const Values& values : got) {
+        for (const double value : values) QVERIFY(std::isfinite(value));
+      }
+    }
+  }
+
   void scores_far_apart_stay_finite() {
     for (const DType dtype : compute_types()) {
       Case c({0, 90}, 2, 1, 16, 0, dtype);

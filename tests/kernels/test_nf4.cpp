@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -59,6 +60,29 @@ std::vector<float> host_floats(Backend& backend, const TensorView& view) {
   return values;
 }
 
+/// NF4 and back by its definition alone, with blocks of any size: the nearest code, the lower one on ties.
+std::vector<float> plain_round_trip(const std::vector<float>& values, std::size_t block) {
+  std::vector<float> back;
+  for (std::size_t first = 0; first < values.size(); first += block) {
+    float absmax = 0;
+    for (std::size_t i = first; i < first + block; ++i) absmax = std::max(absmax, std::fabs(values[i]));
+    for (std::size_t i = first; i < first + block; ++i) {
+      const auto nearest = std::min_element(nf4_code.begin(), nf4_code.end(), [&](float a, float b) {
+        return std::fabs(a - values[i] / absmax) < std::fabs(b - values[i] / absmax);
+      });
+      back.push_back(*nearest * absmax);
+    }
+  }
+  return back;
+}
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+  return std::sqrt(sum);
+}
+
 }  // namespace
 
 class TestNf4 : public QObject {
@@ -95,6 +119,68 @@ class TestNf4 : public QObject {
     nf4_dequantize(packed.data(), absmax.data(), 0, back);
     if (nf4_file().at(key + ".weight").dtype != "F32") return;  // rounded to the stored type there
     QCOMPARE(back, nf4_file().at(key + ".dequantised").floats());
+  }
+
+  void n19_the_error_grows_smoothly_with_the_block_and_64_is_the_plain_reference() {
+    constexpr std::int64_t count = 512 * 512;
+    std::vector<float> values;
+    for (const double v : testing::random_values(count, 19, 0.02)) values.push_back(static_cast<float>(v));
+    double before = 0;
+    for (std::size_t block = 64; block <= 4096; block *= 2) {
+      const double error = distance(plain_round_trip(values, block), values);
+      // Normal values: the absmax of a block grows with the root of the logarithm of its size.
+      if (before > 0)
+        QVERIFY2(error > before && error < 1.15 * before, qPrintable(QString::number(error / before)));
+      before = error;
+    }
+    std::vector<std::uint8_t> packed(count / 2);
+    std::vector<float> absmax(count / 64), back(count);
+    nf4_quantize(values, packed.data(), absmax.data());
+    nf4_dequantize(packed.data(), absmax.data(), 0, back);
+    // As near as the nearest code; between two that are equally near, either will do.
+    const std::vector<float> plain = plain_round_trip(values, 64);
+    for (std::size_t i = 0; i < back.size(); ++i)
+      QVERIFY(std::fabs(back[i] - values[i]) <= std::fabs(plain[i] - values[i]) + 1e-7f);
+  }
+
+  void n20_the_last_block_takes_its_scale_from_its_own_elements() {
+    std::vector<float> values(65, 0.001f);
+    values[64] = -0.25f;
+    std::vector<std::uint8_t> first;
+    for (int trial = 0; trial < 100; ++trial) {
+      std::vector<std::uint8_t> packed(33, static_cast<std::uint8_t>(trial * 37));
+      std::vector<float> absmax(2, trial % 2 == 0 ? 1e30f : std::nanf(""));
+      nf4_quantize(values, packed.data(), absmax.data());
+      QCOMPARE(absmax, (std::vector<float>{0.001f, 0.25f}));
+      if (trial == 0) first = packed;
+      QCOMPARE(packed, first);
+      std::vector<float> back(65);
+      nf4_dequantize(packed.data(), absmax.data(), 0, back);
+      QCOMPARE(back, values);
+    }
+  }
+
+  void n22_a_round_trip_gives_the_reference_table() {
+    // Blocks are 64 and nothing else: a larger one cannot be asked for, so no other type can take its place.
+    std::vector<float> values(4096);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = nf4_code[i % 16] * 3.0f;
+    std::vector<std::uint8_t> packed(values.size() / 2);
+    std::vector<float> absmax(values.size() / 64), back(values.size());
+    nf4_quantize(values, packed.data(), absmax.data());
+    nf4_dequantize(packed.data(), absmax.data(), 0, back);
+    QCOMPARE(back, values);
+    for (std::size_t i = 0; i < values.size(); ++i) QCOMPARE(code_at(packed, i), static_cast<int>(i % 16));
+  }
+
+  void n23_a_single_row_and_a_single_column_keep_their_shape() {
+    const auto backend = testing::test_backend(1);
+    std::vector<float> values;
+    for (const double v : testing::random_values(65, 23, 0.02)) values.push_back(static_cast<float>(v));
+    const Weight row = make_weight(*backend, WeightFormat::nf4_single, 1, 65, reader_of(values), "row");
+    const Weight column = make_weight(*backend, WeightFormat::nf4_single, 65, 1, reader_of(values), "column");
+    QVERIFY(row.out == 1 && row.in == 65 && column.out == 65 && column.in == 1);
+    QCOMPARE(testing::read_bytes(*backend, row.values), testing::read_bytes(*backend, column.values));
+    QCOMPARE(host_floats(*backend, row.absmax), host_floats(*backend, column.absmax));
   }
 
   void fp4_codes_and_values_equal_bitsandbytes_data() {

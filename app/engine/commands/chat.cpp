@@ -36,7 +36,7 @@ struct ChatOptions {
 };
 
 /// "DIR" or "DIR:0.5". A colon that is not followed by a number belongs to the folder's name.
-ChatAdapter parse_adapter(const std::string& text) {
+ChatAdapter parse_adapter(const std::string& text, const std::string& home) {
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos && colon + 1 < text.size()) {
     char* end = nullptr;
@@ -45,10 +45,10 @@ ChatAdapter parse_adapter(const std::string& text) {
       if (!(strength >= -10 && strength <= 10)) {
         throw Error(ErrorCode::invalid_argument, "The strength must lie between -10 and 10", "--adapter");
       }
-      return {absolute_path(text.substr(0, colon)), strength};
+      return {resolve_adapter(text.substr(0, colon), home), strength};
     }
   }
-  return {absolute_path(text), 1.0};
+  return {resolve_adapter(text, home), 1.0};
 }
 
 /// Streams one answer to standard output; returns it.
@@ -97,7 +97,8 @@ int run_chat(const CommandContext& context, const ChatOptions& options) {
   if (context.json) {
     ChatDefaults defaults;
     defaults.model = options.model.empty() ? "" : resolve_model(options.model, context.home);
-    for (const auto& adapter : options.adapters) defaults.adapters.push_back(parse_adapter(adapter));
+    for (const auto& adapter : options.adapters)
+      defaults.adapters.push_back(parse_adapter(adapter, context.home));
     defaults.settings = options.resolved();
     defaults.sampling = options.sampling;
     defaults.context = options.context;
@@ -107,7 +108,7 @@ int run_chat(const CommandContext& context, const ChatOptions& options) {
   ChatEngine engine(resolve_model(options.model, context.home), options.resolved(), options.context,
                     context.stop);
   std::vector<ChatAdapter> adapters;
-  for (const auto& adapter : options.adapters) adapters.push_back(parse_adapter(adapter));
+  for (const auto& adapter : options.adapters) adapters.push_back(parse_adapter(adapter, context.home));
   if (!adapters.empty()) engine.set_adapters(adapters);
   if (!context.json) return run_terminal(engine, options, context);
   std::string text;

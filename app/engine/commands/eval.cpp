@@ -31,13 +31,15 @@ int run_eval(const CommandContext& context, const EvalOptions& options) {
   const ModelSpec spec = read_model_spec(model_path);
   const auto backend = make_backend_for(settings);  // said before minutes are spent on the data
   const DType compute = resolved_compute(settings, *backend);
+  const std::string adapter_path =
+      options.adapter.empty() ? std::string() : resolve_adapter(options.adapter, context.home);
   const PreparedData data =
-      prepare_data(model_path, spec, options.data, options.adapter, settings, context.stop);
+      prepare_data(model_path, spec, options.data, adapter_path, settings, context.stop);
   BaseModel model = load_base_model(*backend, model_path, spec, settings, compute, context.stop);
   double factor = rope_linear_factor(spec, data.max_length);
   std::unique_ptr<LoraAdapter> adapter;
-  if (!options.adapter.empty()) {
-    adapter = std::make_unique<LoraAdapter>(LoraAdapter::load(*backend, spec, options.adapter));
+  if (!adapter_path.empty()) {
+    adapter = std::make_unique<LoraAdapter>(LoraAdapter::load(*backend, spec, adapter_path));
     factor = std::max(factor, adapter->notes().rope_linear_factor);
   }
   Transformer::Options transformer_options;

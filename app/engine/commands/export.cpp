@@ -25,7 +25,7 @@ int start_export(const CommandContext& context, ExportRequest request) {
                 "Use adapter or merged");
   }
   request.model_path = resolve_model(request.model_path, context.home);
-  request.adapter_path = absolute_path(request.adapter_path);
+  request.adapter_path = resolve_adapter(request.adapter_path, context.home);
   request.out = absolute_path(request.out);
   const bool draws = !context.json && ::isatty(STDERR_FILENO) != 0;
   run_export(request, context.stop, [&](std::int64_t done, std::int64_t total) {
@@ -49,7 +49,10 @@ void add_export(CLI::App& app, CommandContext& context) {
   auto request = std::make_shared<ExportRequest>();
   command->add_option("--model", request->model_path, "Folder, GGUF file or name of the base model")
       ->required();
-  command->add_option("--adapter", request->adapter_path, "Adapter folder")->required();
+  command
+      ->add_option("--adapter", request->adapter_path,
+                   "Adapter folder, run folder (RUN/best is its best adapter), or a name of the library")
+      ->required();
   command->add_option("--as", request->kind, "adapter or merged")->required();
   command->add_option("--out", request->out, "Folder to write, new or empty")->required();
   command->add_option("--type", request->type, "Number type of merged weights: bf16, f16 or f32")

@@ -6,6 +6,8 @@
 #include "app/engine/run_command.h"
 #include "app/engine/settings_flags.h"
 #include "core/train/check_job.h"
+#include "core/train/checkpoint.h"
+#include "core/train/continued.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -51,7 +53,7 @@ int resume(const CommandContext& context, const ResumeOptions& options) {
   if (!given.empty()) {  // a machine that cannot do it leaves the run as it is
     Job job = run.read_job();
     for (const auto& [key, text] : given) set_setting(job.settings, key, text);
-    check_job(job);
+    check_job(job, continued(job, newest_checkpoint(run)).folder);
   }
   return run_in_terminal(run, true, context, given);
 }

@@ -42,7 +42,7 @@ Job make_job(const TrainOptions& options, const std::string& home) {
   job.model_path = resolve_model(job.model_path, home);
   job.data_path = absolute_path(job.data_path);
   if (!job.adapter_path.empty()) {
-    job.adapter_path = absolute_path(job.adapter_path);
+    job.adapter_path = resolve_adapter(job.adapter_path, home);
     const Settings carried = carried_settings(read_model_spec(job.model_path), job.adapter_path);
     job.settings = job_from_json(file, options.job, carried).settings;
   }
@@ -57,7 +57,7 @@ int start_training(const CommandContext& context, const TrainOptions& options) {
   const std::string path = absolute_path(options.run);
   // A run that cannot begin leaves nothing. Where the studio has made the folder, it looks there for what was
   // wrong.
-  if (!fs::exists(path + "/job.json")) check_job(job);
+  if (!fs::exists(path + "/job.json")) check_job(job, job.adapter_path);
   RunFolder run = RunFolder::create(path, job);
   return run_in_terminal(run, false, context);
 }

@@ -35,7 +35,7 @@ class TestTrainer : public QObject {
     write_tiny_folder(model_, TinyModel{});
   }
 
-  void one_batch_of_eight_and_eight_batches_of_one_give_the_same_curve() {
+  void n01_one_batch_of_eight_and_eight_batches_of_one_give_the_same_curve() {
     const auto rows = random_rows(40, 32, 1);
     Settings together = exact_settings(), apart = exact_settings();
     together.packing = apart.packing = false;
@@ -51,7 +51,7 @@ class TestTrainer : public QObject {
     QVERIFY(a.back() < a.front());
   }
 
-  void packed_rows_never_see_each_other() {
+  void n14_packed_rows_never_see_each_other() {
     const auto rows = random_rows(24, 32, 2);
     Settings settings = exact_settings();
     settings.packing = false;
@@ -111,14 +111,14 @@ class TestTrainer : public QObject {
     backend.upload(setup.adapter().parameters(), start.data());
   }
 
-  void recomputed_layers_give_the_same_bits_as_kept_ones_data() {
+  void n18_recomputed_layers_give_the_same_bits_as_kept_ones_data() {
     QTest::addColumn<bool>("first");
     QTest::addColumn<bool>("second");
     QTest::newRow("none kept") << false << false;
     QTest::newRow("the first kept") << true << false;
     QTest::newRow("the last kept") << false << true;
   }
-  void recomputed_layers_give_the_same_bits_as_kept_ones() {
+  void n18_recomputed_layers_give_the_same_bits_as_kept_ones() {
     QFETCH(bool, first);
     QFETCH(bool, second);
     const auto rows = random_rows(5, 30, 4);
@@ -144,7 +144,8 @@ class TestTrainer : public QObject {
 
   void the_plan_counts_the_base_as_it_is_kept_data() {
     QTest::addColumn<QString>("quantization");
-    for (const char* name : {"nf4", "nf4-single", "fp4", "int8", "none"}) QTest::newRow(name) << QString(name);
+    for (const char* name : {"nf4", "nf4-single", "fp4", "int8", "none"})
+      QTest::newRow(name) << QString(name);
   }
   void the_plan_counts_the_base_as_it_is_kept() {
     QFETCH(QString, quantization);
@@ -230,38 +231,52 @@ class TestTrainer : public QObject {
     QVERIFY(std::equal(after.begin() + 1, after.end(), broken.begin() + 1));
   }
 
-  void steps_are_exact_for_every_number_of_rows_data() {
+  void n04_steps_are_exact_for_every_number_of_rows_data() {
     QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("accumulation");
     QTest::addColumn<double>("epochs");
+    QTest::addColumn<int>("max_steps");
     QTest::addColumn<int>("steps");
-    // batch 2, accumulation 4: eight rows a step, the last one of an epoch takes what is left
-    QTest::newRow("one row") << 1 << 1.0 << 1;
-    QTest::newRow("exactly one step") << 8 << 1.0 << 1;
-    QTest::newRow("one row more") << 9 << 1.0 << 2;
-    QTest::newRow("three epochs") << 17 << 3.0 << 9;
-    QTest::newRow("half an epoch") << 32 << 0.5 << 2;
+    // batch 2: the last step of an epoch takes what is left
+    QTest::newRow("9 rows, 3 epochs") << 9 << 2 << 3.0 << 0 << 9;
+    QTest::newRow("one row") << 1 << 4 << 1.0 << 0 << 1;
+    QTest::newRow("one row, 5 epochs") << 1 << 4 << 5.0 << 0 << 5;
+    QTest::newRow("exactly one step") << 8 << 4 << 1.0 << 0 << 1;
+    QTest::newRow("one row more") << 9 << 4 << 1.0 << 0 << 2;
+    QTest::newRow("three epochs") << 17 << 4 << 3.0 << 0 << 9;
+    QTest::newRow("half an epoch") << 32 << 4 << 0.5 << 0 << 2;
+    QTest::newRow("two and a half epochs") << 32 << 4 << 2.5 << 0 << 10;
+    QTest::newRow("more steps than an epoch has") << 9 << 2 << 1.0 << 7 << 7;
+    QTest::newRow("fewer steps than an epoch has") << 32 << 4 << 3.0 << 1 << 1;
   }
-  void steps_are_exact_for_every_number_of_rows() {
+  void n04_steps_are_exact_for_every_number_of_rows() {
     QFETCH(int, rows);
+    QFETCH(int, accumulation);
     QFETCH(double, epochs);
+    QFETCH(int, max_steps);
     QFETCH(int, steps);
     Settings settings = exact_settings();
-    settings.max_steps = 0;
+    settings.max_steps = max_steps;
     settings.packing = false;
     settings.epochs = epochs;
+    settings.accumulation = accumulation;
     TrainingSetup setup(model_, settings, random_rows(rows, 12, 11));
     QCOMPARE(setup.plan().steps, std::int64_t{steps});
     double epoch = 0;
+    std::int64_t taken = 0;
     std::multiset<std::int64_t> seen;
     while (!setup.trainer().finished()) {
       const StepReport report = setup.trainer().step();
+      ++taken;
       epoch = report.epoch;
       seen.insert(report.rows.begin(), report.rows.end());
     }
-    QVERIFY2(std::abs(epoch - epochs) < 1e-9, qPrintable(QString::number(epoch)));
-    if (epochs >= 1) {
-      for (int row = 1; row <= rows; ++row) QCOMPARE(seen.count(row), static_cast<std::size_t>(epochs));
-    }
+    QCOMPARE(taken, std::int64_t{steps});
+    if (max_steps == 0) QVERIFY2(std::abs(epoch - epochs) < 1e-9, qPrintable(QString::number(epoch)));
+    // Whole epochs have every row once, the begun one has it once at most.
+    const auto whole = static_cast<std::size_t>(std::floor(epoch + 1e-9));
+    const std::size_t most = whole + (epoch - static_cast<double>(whole) > 1e-9 ? 1 : 0);
+    for (int row = 1; row <= rows; ++row) QVERIFY(seen.count(row) >= whole && seen.count(row) <= most);
   }
 
   void evaluation_does_not_depend_on_how_rows_are_grouped() {
