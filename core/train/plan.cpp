@@ -306,9 +306,12 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   if (!plan.fits) plan.ways_out = ways_out(spec, data, settings, device);
 
   const std::uint64_t state = static_cast<std::uint64_t>(plan.adapter_parameters) * 4 + plan.memory.optimizer;
-  // One more than is kept: the oldest is removed only after the newest was read back.
-  plan.disk_bytes = state * static_cast<std::uint64_t>(settings.keep_checkpoints + 1) +
-                    static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
+  // One more than is kept: the oldest is removed only after the newest was read back. The best evaluation's
+  // checkpoint and adapter come beyond them.
+  const int best = plan.evaluation_rows > 0 ? 1 : 0;
+  plan.disk_bytes =
+      state * static_cast<std::uint64_t>(settings.keep_checkpoints + 1 + best) +
+      static_cast<std::uint64_t>(plan.adapter_parameters) * 4 * static_cast<std::uint64_t>(1 + best);
   const double kept_share = 1.0 - static_cast<double>(plan.recomputed_layers) /
                                       static_cast<double>(std::max<std::int64_t>(1, spec.layers));
   const double epochs =
