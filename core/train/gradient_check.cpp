@@ -2,13 +2,11 @@
 #include "core/train/gradient_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
 
 #include "core/train/trainer.h"
-#include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
@@ -57,14 +55,6 @@ std::vector<ModuleSquares> module_squares(Backend& backend, const LoraAdapter& a
                        values[2 * i], values[2 * i + 1]});
   }
   return squares;
-}
-
-void require_finite(Backend& backend, const LoraAdapter& adapter, const std::string& folder) {
-  for (const ModuleSquares& module : module_squares(backend, adapter, adapter.parameters())) {
-    if (std::isfinite(module.a) && std::isfinite(module.b)) continue;
-    throw Error(ErrorCode::bad_format, "The adapter holds values that are not finite in " + module.module,
-                folder, "Go on from an earlier version of it, or start anew");
-  }
 }
 
 GradientCheck::GradientCheck(Backend& backend, const LoraAdapter& adapter)

@@ -21,10 +21,6 @@ struct ModuleSquares {
 /// One entry for each module of `adapter`, in its order. The device sums, and 16 bytes a module come back.
 std::vector<ModuleSquares> module_squares(Backend& backend, const LoraAdapter& adapter, TensorView block);
 
-/// Throws Error(bad_format) naming the first module that holds a value that is not finite; `folder` is where
-/// the adapter was read from.
-void require_finite(Backend& backend, const LoraAdapter& adapter, const std::string& folder);
-
 /// Watches the first steps of a run for parts of the adapter that do not learn (a silent fault: the loss
 /// still falls a little): at the first step every B has a gradient; after the first step whose rate is above
 /// 0 every B has moved, and in the step behind it every A has a gradient. Steps that were skipped say

@@ -85,6 +85,7 @@ class Run {
   AdapterNotes notes_;
   double elapsed_before_ = 0;  ///< of earlier parts of a resumed run
   EvaluationWatch watch_;
+  bool was_done_ = false;  ///< a resumed run had ended: whoever resumes it wants it to go on
   bool stops_early_ = false;
   // At the step that a resumed run begins at: what an engine before this one has said of it.
   bool known_evaluation_ = false, evaluation_missing_ = false;

@@ -41,7 +41,6 @@ void Run::load() {
   adapter_ = std::make_unique<LoraAdapter>(from_.folder.empty()
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
                                                : LoraAdapter::load(*backend_, spec_, from_.folder));
-  if (!from_.folder.empty()) require_finite(*backend_, *adapter_, from_.folder);
 }
 
 void Run::record_job() {
@@ -92,7 +91,6 @@ void Run::start_or_restore() {
 }
 
 void Run::restore() {
-  const bool was_done = folder_.read_history().state == RunState::done;
   const std::string newest = newest_checkpoint(folder_);
   if (!newest.empty()) trainer_->restore(newest);
   const std::int64_t step = trainer_->step_number();
@@ -106,7 +104,7 @@ void Run::restore() {
     events_.append(
         {{"type", "checkpoint"}, {"step", step}, {"path", "checkpoints/step-" + std::to_string(step)}});
   }
-  recall_evaluations(history, was_done);
+  recall_evaluations(history, was_done_);
 }
 
 RunEnd Run::train() {
@@ -166,7 +164,10 @@ void Run::finish(const std::string& why) {
 
 RunEnd Run::execute() {
   folder_.lock();
-  if (options_.resume) folder_.cut_torn_line();
+  if (options_.resume) {
+    folder_.cut_torn_line();
+    was_done_ = folder_.read_history().state == RunState::done;
+  }
   control_.forget_old_requests();
   try {
     load();

@@ -131,8 +131,7 @@ class TestCliLoop : public QObject {
     const CliResult infinite = run_cli(
         train(path("infinite"), {"--adapter", adapter_of("inf", std::numeric_limits<float>::infinity())}));
     QCOMPARE(infinite.code, 1);
-    QVERIFY2(has(infinite.err, "The adapter holds values that are not finite in model.layers.0."),
-             infinite.err.c_str());
+    QVERIFY2(has(infinite.err, "The adapter holds a value that is not finite"), infinite.err.c_str());
   }
 
   void a_run_that_goes_on_from_an_adapter_says_so_and_needs_it_only_to_begin() {
