@@ -85,6 +85,10 @@ class Backend : public DeviceMemory {
   virtual void embedding_forward(TensorView table, TensorView ids, TensorView out) = 0;
   /// table_grad f32 (V,H) += rows of dy (T,H) at ids.
   virtual void embedding_backward(TensorView dy, TensorView ids, TensorView table_grad) = 0;
+  /// x (T,H) += noise: row t gets magnitude[t] * centred_uniform(drawn_word(key of the row, RandomUse::neftune, 0,
+  /// column)); keys i32 (T,2) as in LoraDropout, magnitude f32 [T]. Product and sum are rounded apart in f32, then
+  /// the sum to x's type. NEFTune (Jain et al. 2023).
+  virtual void add_noise(TensorView x, TensorView keys, TensorView magnitude) = 0;
   /// to (R,H) = from[rows]; rows i32 [R].
   virtual void gather_rows(TensorView from, TensorView rows, TensorView to) = 0;
   /// to (T,H) = 0 except to[rows[i]] = from[i]; rows are distinct.
@@ -140,7 +144,7 @@ class Backend : public DeviceMemory {
   virtual void gelu_backward(TensorView dy, TensorView x, TensorView dx) = 0;
 
   /// --- Linear: y (M,N) = x (M,K) W^T [+ bias] + the LoRA branches, summed in f32 before rounding.
-  /// Any number of branches (chat mixes adapters); each xa is written.
+  /// Any number of branches (chat mixes adapters), each with its own dropout; each xa is written.
   virtual void linear_forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
                               Write write) = 0;
   /// dx (M,K) = dy W + the branch's part; gradients of the branch are added to `gradient`. `lora` may be null, then

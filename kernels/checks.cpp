@@ -45,4 +45,10 @@ void check_rows(const TensorView& view, DType dtype, const Shape& shape, const c
     refuse(operation, what, "has overlapping rows");
 }
 
+void check_dropout(const LoraDropout& dropout, std::int64_t rows, const char* operation) {
+  if (dropout.probability == 0) return;
+  check(dropout.probability > 0 && dropout.probability < 1, operation, "dropout is not a share below 1");
+  check_tensor(dropout.keys, DType::i32, {rows, 2}, operation, "keys of dropout");
+}
+
 }  // namespace lorikeet

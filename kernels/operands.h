@@ -28,13 +28,27 @@ struct AttentionShape {
   float soft_cap = 0;            ///< scores s become cap * tanh(s / cap) before the mask (Gemma 2), 0 = none
 };
 
-/// One low-rank branch of a linear layer: y += scale * (x A^T) B^T.
+/// Dropout of a branch's input (PEFT's lora_dropout): the branch reads mask * x / (1 - p) where its layer reads x.
+/// Element (row, column) is left out when drawn_word(key of the row, RandomUse::dropout, place, column) is below
+/// dropout_threshold(p) (kernels/base/random.h), so forward, recomputation and backward draw the same mask, on every
+/// device and in every batch.
+struct LoraDropout {
+  float probability = 0;         ///< p in [0,1); 0 = no dropout, and the rest is not looked at
+  TensorView keys;               ///< i32 (M,2): lower and upper half of each row's 64-bit key
+  std::uint32_t place = 0;       ///< of the module: each has a mask of its own
+};
+
+/// One low-rank branch of a linear layer: y += scale * (drop(x) A^T) B^T.
 struct LoraTerm {
   TensorView a;                  ///< f32 (r,K)
   TensorView b;                  ///< f32 (N,r)
   float scale = 1;
-  TensorView xa;                 ///< compute type (M,r): x A^T; written by the forward, read by the backward
+  TensorView xa;                 ///< compute type (M,r): drop(x) A^T; written by the forward, read by the backward
+  LoraDropout dropout{};
 };
+
+/// Whether the branch reads something else than its layer.
+inline bool has_dropout(const LoraTerm& term) { return term.dropout.probability != 0; }
 
 /// Gradients of one low-rank branch; both are added to.
 struct LoraGradient {

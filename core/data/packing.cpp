@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/error.h"
+#include "kernels/base/random.h"
 
 namespace lorikeet {
 namespace {
@@ -50,6 +51,19 @@ std::vector<Bin> best_fit(const std::vector<TokenRow>& rows, const std::vector<s
   return bins;
 }
 
+void add_keys(std::vector<std::int32_t>& keys, const DrawPlace& place, std::int64_t index,
+              std::int64_t length) {
+  const RandomStream stream({.seed = place.seed,
+                             .epoch = static_cast<std::uint64_t>(place.epoch),
+                             .row = static_cast<std::uint64_t>(index),
+                             .use = RandomUse::token});
+  for (std::int64_t position = 0; position < length; ++position) {
+    const std::uint64_t key = stream.key_at(static_cast<std::uint64_t>(position));
+    keys.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(key)));
+    keys.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(key >> 32)));
+  }
+}
+
 }  // namespace
 
 BatchPlan plan_batches(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& order,
@@ -83,7 +97,8 @@ BatchPlan plan_batches(const std::vector<TokenRow>& rows, const std::vector<std:
   return plan;
 }
 
-TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& indexes) {
+TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& indexes,
+                      const DrawPlace* draws) {
   TokenBatch batch;
   std::size_t tokens = 0;
   for (const std::int64_t index : indexes) tokens += rows.at(static_cast<std::size_t>(index)).ids.size();
@@ -100,6 +115,7 @@ TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::
     batch.ids.insert(batch.ids.end(), row.ids.begin(), row.ids.end());
     batch.targets.insert(batch.targets.end(), row.targets.begin(), row.targets.end());
     for (std::size_t i = 0; i < row.ids.size(); ++i) batch.positions.push_back(static_cast<std::int32_t>(i));
+    if (draws) add_keys(batch.keys, *draws, index, length_of(row));
     batch.cu_seqlens.push_back(static_cast<std::int32_t>(batch.ids.size()));
     batch.rows.push_back(row.number);
     batch.longest = std::max(batch.longest, length_of(row));

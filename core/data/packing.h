@@ -17,6 +17,15 @@ struct TokenBatch {
   std::vector<std::int64_t> rows;        ///< row number in the file of each sequence
   std::int64_t longest = 0;
   std::int64_t trained_tokens = 0;
+  /// [2T]: lower and upper half of a key for each token, from which dropout and noise are drawn; empty: no
+  /// draws.
+  std::vector<std::int32_t> keys;
+};
+
+/// Where a run stands, as far as random numbers are concerned.
+struct DrawPlace {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
 };
 
 /// How the rows of one epoch are laid into micro-batches: each inner list holds indexes into the token rows.
@@ -34,6 +43,9 @@ BatchPlan plan_batches(const std::vector<TokenRow>& rows, const std::vector<std:
                        std::int64_t batch_size, std::int64_t max_length, bool packing);
 
 /// Lays the rows end to end; the last target of each is -1, so no row predicts the first token of the next.
-TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& indexes);
+/// With `draws` every token gets a key: a pure function of (seed, epoch, index of its row, position in its
+/// row), whoever shares its batch.
+TokenBatch make_batch(const std::vector<TokenRow>& rows, const std::vector<std::int64_t>& indexes,
+                      const DrawPlace* draws = nullptr);
 
 }  // namespace lorikeet

@@ -122,6 +122,10 @@ ActivationPlaces Placer::place() {
   p.labels = indices(shape_.most_tokens);
   p.targets = indices(shape_.most_tokens);
   p.cu_seqlens = indices(padded_count(shape_.device, shape_.most_tokens) + 1);
+  if (shape_.draws) {
+    p.keys = take(shape_.most_tokens, 2, 2, DType::i32);
+    p.noise = take(shape_.most_tokens, 1, 1, DType::f32);
+  }
   place_inputs(p);
   const std::int64_t attention_ranks = ranks({q_proj, k_proj, v_proj}),
                      mlp_ranks = ranks({gate_proj, up_proj});

@@ -27,6 +27,7 @@ struct ActivationShape {
   std::vector<bool> keep;                          ///< of each layer: its activations stay until the backward
   bool with_gradient = true;
   bool offload = false;  ///< inputs of layers that are not kept go to the host
+  bool draws = false;    ///< tokens have keys, since the training has dropout or noise
   DeviceLayout device;
 };
 
@@ -49,6 +50,7 @@ struct LayerPlaces {
 /// The whole arena. The indices come first and do not move; all else depends on T alone.
 struct ActivationPlaces {
   ArenaPlace ids, positions, labels, targets, cu_seqlens;  ///< i32, as many as the largest micro-batch needs
+  ArenaPlace keys, noise;                                  ///< i32 (T,2) and f32 [T], where tokens have keys
   std::vector<ArenaPlace> inputs;  ///< of each layer, and the last output (which is dx's place)
   ArenaPlace norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
   ArenaPlace head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie

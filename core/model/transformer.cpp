@@ -26,6 +26,7 @@ ActivationShape shape_of(const BaseModel& model, const LoraAdapter* adapter,
   shape.keep = options.keep;
   shape.with_gradient = adapter != nullptr;
   shape.offload = options.offload;
+  shape.draws = options.dropout != 0 || options.neftune != 0;
   for (std::size_t which = 0; adapter && which < linear_count; ++which) {
     for (const auto& module : adapter->modules()) {
       if (module.name == linear_names[which]) shape.ranks[which] = std::max(shape.ranks[which], module.rank);
@@ -109,6 +110,29 @@ void Transformer::Impl::lay_out(const TokenBatch& host, bool with_gradient) {
   base_address = arena.take({static_cast<std::int64_t>(places.bytes)}, DType::u8).as<char>();
   place_views(places);
   upload_batch(host, places);
+  if (with_gradient && shape.draws) upload_draws(host, places);
+}
+
+void Transformer::Impl::upload_draws(const TokenBatch& host, const ActivationPlaces& places) {
+  const auto tokens = static_cast<std::size_t>(batch.tokens);
+  if (host.keys.size() != 2 * host.ids.size())
+    throw Error(ErrorCode::invalid_argument,
+                "A training batch with dropout or noise needs a key for each token");
+  // Nothing is learnt from padding: any key does.
+  std::vector<std::int32_t> keys = host.keys;
+  keys.resize(2 * tokens, 0);
+  batch.keys = view(places.keys).row_range(0, batch.tokens);
+  backend.upload(batch.keys, keys.data());
+  if (options.neftune == 0) return;
+  std::vector<float> noise(tokens, 0.0f);
+  for (std::size_t i = 0; i + 1 < host.cu_seqlens.size(); ++i) {
+    const auto first = host.cu_seqlens[i], last = host.cu_seqlens[i + 1];
+    const double size = static_cast<double>(options.neftune) /
+                        std::sqrt(static_cast<double>(last - first) * static_cast<double>(spec.hidden_size));
+    std::fill(noise.begin() + first, noise.begin() + last, static_cast<float>(size));
+  }
+  batch.noise = view(places.noise).reshaped({shape.most_tokens}).row_range(0, batch.tokens);
+  backend.upload(batch.noise, noise.data());
 }
 
 void Transformer::Impl::upload_batch(const TokenBatch& host, const ActivationPlaces& places) {

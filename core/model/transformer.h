@@ -24,7 +24,8 @@ struct BatchLoss {
 /// for the largest micro-batch; nothing is allocated in a step. Llama equations (formats.md §1.3), rounding
 /// points of design.md §10. Activations of layer i are kept when keep[i], else recomputed in the backward.
 /// The passes over the layers go through Backend::repeat, so where the device can, a batch of known shape is
-/// one recording for the forward and one for the backward. `between` is called between layers where the back
+/// one recording for the forward and one for the backward. Dropout of the adapter's inputs and noise on the embeddings
+/// are part of forward_backward alone, drawn from the keys of the batch. `between` is called between layers where the back
 /// end computes while it is called, else between those recordings; it may throw Error(cancelled).
 class Transformer {
  public:
@@ -33,6 +34,8 @@ class Transformer {
     std::int64_t max_tokens = 0;  ///< largest micro-batch
     std::vector<bool> keep;       ///< one per layer
     bool offload = false;         ///< inputs of layers that are not kept wait in memory of the host
+    float dropout = 0;            ///< share of each adapted layer's input that its branch does not see, in [0,1)
+    float neftune = 0;            ///< embeddings get noise in +-neftune / sqrt(length of the row * H); 0 = none
   };
   /// `adapter` may be null: then there are no gradients.
   Transformer(BaseModel& model, const LoraAdapter* adapter, Options options);
@@ -40,8 +43,8 @@ class Transformer {
 
   /// Adds {loss, correct answers} of a batch to `sums` f64 [2] on the device, without waiting for it.
   void evaluate(const TokenBatch& batch, TensorView sums, const std::function<void()>& between = {});
-  /// The same, and adds the gradient of loss * grad_scale to `gradients`, a block laid out as
-  /// adapter.parameters().
+  /// The same in training, and adds the gradient of loss * grad_scale to `gradients`, a block laid out as
+  /// adapter.parameters(). Throws Error(invalid_argument) when something is to be drawn and the batch has no keys.
   void forward_backward(const TokenBatch& batch, float grad_scale, TensorView gradients, TensorView sums,
                         const std::function<void()>& between = {});
   /// The same with sums of this batch alone, waiting for them; for tests and proofs.

@@ -19,7 +19,18 @@ LoraTerm Transformer::Impl::term(std::int64_t layer, std::size_t which, const Ac
   // Layers may differ in their ranks; the room is that of the largest.
   const TensorView& room = act.xa[which];
   const TensorView xa{room.data, room.dtype, {room.rows(), module.rank}, room.row_stride};
-  return {module.a, module.b, static_cast<float>(module.scale), xa};
+  LoraTerm result{module.a, module.b, static_cast<float>(module.scale), xa};
+  if (batch.keys && options.dropout != 0) {
+    const auto place = static_cast<std::uint32_t>(layer * static_cast<std::int64_t>(linear_count)) +
+                       static_cast<std::uint32_t>(which);
+    result.dropout = {options.dropout, batch.keys, place};
+  }
+  return result;
+}
+
+void Transformer::Impl::embed() {
+  backend.embedding_forward(model.embedding(), batch.ids, inputs[0]);
+  if (batch.noise) backend.add_noise(inputs[0], batch.keys, batch.noise);
 }
 
 void Transformer::Impl::rotate(TensorView q, TensorView k, bool inverse) {
@@ -73,7 +84,7 @@ void Transformer::Impl::forward(bool with_gradient, const std::function<void()>&
     const bool at_once = backend.asynchronous();
     if (at_once) look();
     return backend.repeat(key(pass, -1, {}), [&] {
-      backend.embedding_forward(model.embedding(), batch.ids, inputs[0]);
+      embed();
       for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
         if (!at_once) look();
         one(layer);
@@ -81,7 +92,7 @@ void Transformer::Impl::forward(bool with_gradient, const std::function<void()>&
     });
   }
   offloaded.make_room(0);
-  backend.embedding_forward(model.embedding(), batch.ids, inputs[0]);
+  embed();
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     look();
     const auto i = static_cast<std::size_t>(layer);

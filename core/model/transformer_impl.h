@@ -30,6 +30,7 @@ struct Activations {
 struct DeviceBatch {
   PackedRows rows;
   TensorView ids, labels, targets;  ///< i32 [T]; label rows i32 [R]; their targets i32 [R]
+  TensorView keys, noise;           ///< i32 (T,2); magnitude of the embeddings' noise f32 [T]; empty outside training
   std::int64_t tokens = 0;          ///< with padding
   std::int64_t real_tokens = 0, label_count = 0;
 };
@@ -44,6 +45,8 @@ struct Transformer::Impl {
   void lay_out(const TokenBatch& host, bool with_gradient);
   void place_views(const ActivationPlaces& places);
   void upload_batch(const TokenBatch& host, const ActivationPlaces& places);
+  void upload_draws(const TokenBatch& host, const ActivationPlaces& places);
+  void embed();
   void head(float grad_scale, bool with_gradient, TensorView sums);
 
   /// A pass of all layers, first to last or last to first, through Backend::repeat: at once, or where inputs

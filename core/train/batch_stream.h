@@ -19,6 +19,8 @@ class BatchStream {
   void seek(std::int64_t step);
   /// The micro-batches of the step at hand, as lists of row indexes.
   std::vector<std::vector<std::int64_t>> step_batches() const;
+  /// Number of the epoch at hand, from 0.
+  std::int64_t epoch() const { return epoch_; }
   /// Epochs seen when the step at hand is done, for example 0.25.
   double epoch_after() const;
   void advance();

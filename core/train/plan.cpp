@@ -62,8 +62,10 @@ std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   return bytes * static_cast<std::uint64_t>(spec.layers);
 }
 
-/// Scratch of the CPU back end: one dequantised weight, its products' workspace and a chunk of logits.
-void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tokens, int compute_bytes) {
+/// Scratch of the CPU back end: one dequantised weight, its products' workspace, what a branch with dropout
+/// reads instead of its input, and a chunk of logits.
+void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tokens, int compute_bytes,
+                     bool drops) {
   std::int64_t largest = 0;
   for (const auto& module : linear_modules(spec)) largest = std::max(largest, module.out * module.in);
   memory.dequantization = 2 * static_cast<std::uint64_t>(largest * compute_bytes);
@@ -72,13 +74,13 @@ void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tok
   memory.logits = static_cast<std::uint64_t>(chunk_rows * spec.vocab_size * (4 + compute_bytes));
   const auto wide =
       static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
-  memory.workspace = wide + (16u << 20);
+  memory.workspace = wide * (drops ? 2 : 1) + (16u << 20);
 }
 
 /// Scratch of the CUDA back end: the weights of one linear group with their branches beside and below them, a
 /// chunk of logits, and what cuBLASLt and sums over parts of the rows work in (kernels/cuda/linear_*.cpp,
 /// head.cu).
-void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const ActivationShape& shape) {
+void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const ActivationShape& shape, bool drops) {
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   const auto& r = shape.ranks;
   const auto group = [&](std::int64_t out, std::int64_t in, std::int64_t ranks) {
@@ -98,6 +100,16 @@ void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const Activatio
   memory.logits = static_cast<std::uint64_t>(rows * row_bytes + shape.most_tokens * loss_bytes);
   constexpr std::uint64_t library = 32u << 20, sums = 16u << 20;
   memory.workspace = library + sums;
+  if (drops) {
+    // Copies of a group's input, one for each branch that reads it.
+    const auto copies = [&](std::int64_t in, std::initializer_list<Linear> branches) {
+      return in * std::count_if(branches.begin(), branches.end(), [&](Linear which) { return r[which] > 0; });
+    };
+    const std::int64_t widest = std::max(
+        {copies(spec.hidden_size, {q_proj, k_proj, v_proj}), copies(query, {o_proj}),
+         copies(spec.hidden_size, {gate_proj, up_proj}), copies(spec.intermediate_size, {down_proj})});
+    memory.workspace += static_cast<std::uint64_t>(shape.tokens * widest) * size_of(shape.compute);
+  }
 }
 
 /// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
@@ -156,9 +168,10 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   memory.gradients = memory.adapter;
   memory.optimizer = optimizer_bytes(spec, settings);
   if (device.is_cuda) {
-    add_cuda_scratch(memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0));
+    add_cuda_scratch(memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0),
+                     settings.dropout != 0);
   } else {
-    add_cpu_scratch(memory, spec, plan.largest_batch, device.compute_bytes);
+    add_cpu_scratch(memory, spec, plan.largest_batch, device.compute_bytes, settings.dropout != 0);
   }
   if (!settings.sample_prompts.empty()) {
     const ActivationShape shape = activation_shape(spec, settings, device, plan.largest_batch, 0);
@@ -269,6 +282,7 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   shape.tokens = shape.most_tokens;
   shape.compute = device.compute_bytes == 4 ? DType::f32 : DType::bf16;
   shape.offload = settings.offload;
+  shape.draws = draws_random_numbers(settings);
   shape.keep.assign(static_cast<std::size_t>(spec.layers), true);
   // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
   for (std::int64_t layer = 0; layer < recomputed_layers; ++layer)

@@ -59,6 +59,11 @@ struct Settings {
   bool offload = false;  ///< inputs of recomputed layers wait in memory of the host; CUDA only
 };
 
+/// Whether the training draws random numbers for its tokens: dropout or noise.
+inline bool draws_random_numbers(const Settings& settings) {
+  return settings.dropout != 0 || settings.neftune != 0;
+}
+
 /// One row of the table that feeds the flags, job.json, the form, tooltips, validation and the help page.
 struct SettingInfo {
   enum class Kind : std::uint8_t { integer, number, boolean, choice, text, text_list, bytes };

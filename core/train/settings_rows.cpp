@@ -65,10 +65,11 @@ std::vector<SettingRow> adapter_rows() {
                 "Strength of the adapter: its output is scaled by alpha divided by rank",
                 "LoraConfig.lora_alpha"),
             0.001, 65536),
-      reserved(
-          range(row("dropout", &Settings::dropout, Kind::number, "0", "adapter",
-                    "Share of the adapter's inputs that is left out at random", "LoraConfig.lora_dropout"),
-                0, 0.95)),
+      range(row("dropout", &Settings::dropout, Kind::number, "0", "adapter",
+                "Share of the adapter's inputs that is left out at random while training, against learning "
+                "by heart",
+                "LoraConfig.lora_dropout"),
+            0, 0.95),
       advanced(row("targets", &Settings::targets, Kind::text, "all-linear", "adapter",
                    "Linear layers that get an adapter: all-linear, or names such as q_proj,v_proj",
                    "LoraConfig.target_modules")),
@@ -164,9 +165,11 @@ std::vector<SettingRow> optimizer_rows() {
                          "Longest gradient; longer ones are shortened, 0 turns that off",
                          "TrainingArguments.max_grad_norm"),
                      0, 1e6)),
-      reserved(range(row("neftune", &Settings::neftune, Kind::number, "0", "optimizer",
-                         "Noise on the embeddings", "neftune_noise_alpha"),
-                     0, 100)),
+      advanced(range(
+          row("neftune", &Settings::neftune, Kind::number, "0", "optimizer",
+              "Noise on the embeddings while training, weaker in longer rows; 5 is usual, 0 turns it off",
+              "neftune_noise_alpha"),
+          0, 100)),
   };
 }
 

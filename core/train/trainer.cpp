@@ -21,6 +21,8 @@ Transformer::Options transformer_options(const Trainer::Parts& parts) {
   options.compute = parts.compute;
   options.max_tokens = parts.plan.largest_batch;
   options.offload = parts.settings.offload;
+  options.dropout = static_cast<float>(parts.settings.dropout);
+  options.neftune = static_cast<float>(parts.settings.neftune);
   options.keep.assign(static_cast<std::size_t>(parts.model->spec().layers), true);
   // As activation_shape counts them.
   for (std::int64_t layer = 0; layer < parts.plan.recomputed_layers; ++layer)
@@ -175,8 +177,10 @@ void Trainer::begin_step(const std::function<void()>& between) {
   if (t.begun) throw Error(ErrorCode::invalid_argument, "A step has begun already");
   std::vector<TokenBatch> batches;
   StepReport report;
+  const DrawPlace draws{t.parts.settings.seed, t.stream.epoch()};
   for (const auto& indexes : t.stream.step_batches()) {
-    batches.push_back(make_batch(*t.parts.train_rows, indexes));
+    batches.push_back(
+        make_batch(*t.parts.train_rows, indexes, draws_random_numbers(t.parts.settings) ? &draws : nullptr));
     report.tokens += static_cast<std::int64_t>(batches.back().ids.size());
     report.trained_tokens += batches.back().trained_tokens;
     report.rows.insert(report.rows.end(), batches.back().rows.begin(), batches.back().rows.end());

@@ -39,6 +39,11 @@ std::uint32_t RandomStream::bits_at(std::uint64_t counter) const {
   return philox(key_, counter)[0];
 }
 
+std::uint64_t RandomStream::key_at(std::uint64_t counter) const {
+  const auto words = philox(key_, counter);
+  return (static_cast<std::uint64_t>(words[1]) << 32) | words[0];
+}
+
 double RandomStream::uniform_at(std::uint64_t counter) const {
   const auto words = philox(key_, counter);
   const std::uint64_t bits = (static_cast<std::uint64_t>(words[0]) << 32) | words[1];

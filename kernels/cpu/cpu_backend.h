@@ -48,9 +48,10 @@ class CpuBackend : public Backend {
   void fill_zero(TensorView to) override;
   void synchronize() override {}
 
-  // embedding.cpp, rows.cpp
+  // embedding.cpp, noise.cpp, rows.cpp
   void embedding_forward(TensorView table, TensorView ids, TensorView out) override;
   void embedding_backward(TensorView dy, TensorView ids, TensorView table_grad) override;
+  void add_noise(TensorView x, TensorView keys, TensorView magnitude) override;
   void gather_rows(TensorView from, TensorView rows, TensorView to) override;
   void scatter_rows(TensorView from, TensorView rows, TensorView to) override;
   void add(TensorView to, TensorView from) override;

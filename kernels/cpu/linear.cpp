@@ -16,6 +16,7 @@ void check_branch(const LoraTerm& term, const Weight& weight, std::int64_t rows,
   check_tensor(term.a, DType::f32, {rank, weight.in}, name, "A");
   check_tensor(term.b, DType::f32, {weight.out, rank}, name, "B");
   check_tensor(term.xa, compute, {rows, rank}, name, "xa");
+  check_dropout(term.dropout, rows, name);
 }
 
 void check_matrix(const TensorView& view, const char* name, const char* what) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // With u (M,r) = dy (scale B): dx (M,K) = dy W + u A [+ dx], dA += u^T x, dB += scale dy^T (x A^T).
+// With dropout u is divided by 1 - p before it is rounded, dA takes mask * x, and dx gets mask * (u A).
 // scale B and u are rounded to the compute type; sums are f32, over all M rows of a gradient in one order.
 #include <optional>
 #include <vector>
 
+#include "kernels/base/random.h"
 #include "kernels/cpu/linear_engine.h"
 #include "kernels/cpu/rank_product.h"
 
@@ -25,14 +27,16 @@ void LinearEngine::backward(TensorView dy, TensorView x, const Weight& weight, c
   Layout layout;
   OperandPlan operands(kernels_, dy.dtype, product, layout);
   const int dy_operand = operands.add(dy);
+  const bool drops = lora != nullptr && has_dropout(*lora);
   BranchPlan plan;
   if (lora != nullptr) {
-    plan = {operands.add(x), operands.add(lora->a), operands.add(lora->b, lora->scale),
-            operands.add(lora->xa), operands.add_room(rows, lora->a.rows())};
+    plan = {drops ? operands.add_dropped(x, lora->dropout) : operands.add(x), operands.add(lora->a),
+            operands.add(lora->b, lora->scale), operands.add(lora->xa),
+            operands.add_room(rows, lora->a.rows())};
   }
   TiledProduct::Spec spec = big_product(rows, weight, TiledProduct::Side::columns, dy.dtype);
   const std::int64_t panel_bytes = dx ? TiledProduct::panel_bytes(kernels_, spec) : 0;
-  const WorkerMemory workers(layout, team_.threads(), panel_bytes);
+  const WorkerMemory workers(layout, team_.threads(), panel_bytes, drops && dx);
   void* memory = scratch_.get(layout.bytes());
   operands.place(memory);
 
@@ -44,11 +48,19 @@ void LinearEngine::backward(TensorView dy, TensorView x, const Weight& weight, c
   if (lora != nullptr) {
     const std::int64_t rank = lora->a.rows();
     const Operand u = operands.operand(plan.u);
-    if (dx) tiles->add_term(gemm_, u, operands.operand(plan.a), rank, false);
-    shrink.emplace(
-        gemm_, kernels_,
-        RankProduct::Spec{
-            rows, rank, weight.out, spec.x, operands.operand(plan.b), u, false, {}, dy.dtype, product});
+    if (dx) tiles->add_term(gemm_, u, operands.operand(plan.a), rank, false, lora->dropout);
+    shrink.emplace(gemm_, kernels_,
+                   RankProduct::Spec{rows,
+                                     rank,
+                                     weight.out,
+                                     spec.x,
+                                     operands.operand(plan.b),
+                                     u,
+                                     false,
+                                     {},
+                                     dy.dtype,
+                                     product,
+                                     dropout_scale(lora->dropout.probability)});
     factors.emplace_back(gemm_, kernels_,
                          FactorGradient::Spec{rows, rank, weight.in, u, operands.operand(plan.x), 1, product,
                                               gradient->a.as<float>()});

@@ -72,11 +72,12 @@ class Layout {
 /// Each thread's buffers in the working memory of a call.
 class WorkerMemory {
  public:
-  WorkerMemory(Layout& layout, int threads, std::int64_t panel_bytes);
+  /// `with_term`: for products with terms that have dropout.
+  WorkerMemory(Layout& layout, int threads, std::int64_t panel_bytes, bool with_term = false);
   TiledProduct::Worker worker(void* memory, int thread) const;
 
  private:
-  std::int64_t panel_bytes_, tile_offset_, panel_offset_;
+  std::int64_t panel_bytes_, tile_offset_, panel_offset_, term_offset_;  ///< no terms: -1
 };
 
 /// Brings operands of one call into the product type: in place when they already have it, else as copies in
@@ -88,6 +89,8 @@ class OperandPlan {
 
   /// A tensor of the compute type or f32, rounded to the compute type after multiplication with `factor`.
   int add(TensorView from, float factor = 1);
+  /// Activations of the compute type as a copy, 0 where dropout leaves them out.
+  int add_dropped(TensorView from, const LoraDropout& dropout);
   /// Room for an operand that a later phase computes: (rows, columns) of the product type. With `stored` of
   /// the product type already, that is the room.
   int add_room(std::int64_t rows, std::int64_t columns, TensorView stored = {});
@@ -106,8 +109,14 @@ class OperandPlan {
     std::int64_t columns = 0;
     std::int64_t offset = -1;  ///< in the working memory; -1 = in place
     std::int64_t first_piece = 0, pieces = 0;
+    std::int64_t piece_elements = 0;
+    LoraDropout dropout;
   };
+  int add_copy(Entry entry, std::int64_t piece_elements);
   void convert_range(const Entry& entry, std::int64_t first, std::int64_t count) const;
+  void convert_rows(const Entry& entry, std::int64_t first, std::int64_t count) const;
+  void convert_some(const Entry& entry, std::int64_t first, std::int64_t count,
+                    const DroppedRow* dropped) const;
 
   const LinearKernels& kernels_;
   Layout& layout_;

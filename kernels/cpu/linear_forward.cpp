@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y (M,N) = x (M,K) W^T [+ bias] + sum over branches of (x A^T) (scale B)^T [+ y].
-// x A^T and scale B are rounded to the compute type; the rest is one f32 sum, rounded once (design.md §10).
+// With dropout a branch reads mask * x, and x A^T is divided by 1 - p before it is rounded. x A^T and scale B
+// are rounded to the compute type; the rest is one f32 sum, rounded once (design.md §10).
+#include <algorithm>
+
+#include "kernels/base/random.h"
 #include "kernels/cpu/linear_engine.h"
 #include "kernels/cpu/rank_product.h"
 #include "kernels/cpu/small_product.h"
@@ -10,7 +14,7 @@ namespace lorikeet {
 namespace {
 
 struct BranchPlan {
-  int a = 0, b = 0, xa = 0;  ///< operands
+  int x = 0, a = 0, b = 0, xa = 0;  ///< operands
 };
 
 }  // namespace
@@ -18,16 +22,18 @@ struct BranchPlan {
 void LinearEngine::forward(TensorView x, const Weight& weight, std::span<const LoraTerm> lora, TensorView y,
                            Write write) {
   const std::int64_t rows = x.rows();
-  if (SmallProduct::serves(weight, product_type(x.dtype), rows))
+  const bool drops = std::any_of(lora.begin(), lora.end(), has_dropout);
+  if (!drops && SmallProduct::serves(weight, product_type(x.dtype), rows))
     return small_forward(x, weight, lora, y, write);
   Layout layout;
   OperandPlan operands(kernels_, x.dtype, product_type(x.dtype), layout);
   const int x_operand = operands.add(x);
   std::vector<BranchPlan> plans;
   for (const LoraTerm& term : lora) {
+    const int x_of_branch = has_dropout(term) ? operands.add_dropped(x, term.dropout) : x_operand;
     const int a = operands.add(term.a);
     const int b = operands.add(term.b, term.scale);
-    plans.push_back({a, b, operands.add_room(rows, term.a.rows(), term.xa)});
+    plans.push_back({x_of_branch, a, b, operands.add_room(rows, term.a.rows(), term.xa)});
   }
   TiledProduct::Spec spec = big_product(rows, weight, TiledProduct::Side::rows, x.dtype);
   const WorkerMemory workers(layout, team_.threads(), TiledProduct::panel_bytes(kernels_, spec));
@@ -43,13 +49,14 @@ void LinearEngine::forward(TensorView x, const Weight& weight, std::span<const L
     branch.rows = rows;
     branch.rank = lora[i].a.rows();
     branch.depth = weight.in;
-    branch.left = spec.x;
+    branch.left = operands.operand(plan.x);
     branch.right = operands.operand(plan.a);
     branch.right_transposed = true;
     branch.out = operands.operand(plan.xa);
     branch.stored = lora[i].xa;
     branch.compute = spec.compute;
     branch.product = spec.product;
+    branch.scale = dropout_scale(lora[i].dropout.probability);
     branches.emplace_back(gemm_, kernels_, branch);
     tiles.add_term(gemm_, branch.out, operands.operand(plan.b), branch.rank, true);
   }

@@ -25,6 +25,12 @@ struct DotOperands {
   std::int64_t m;
 };
 
+/// Which elements of a row dropout leaves out (kernels/operands.h).
+struct DroppedRow {
+  std::uint32_t key[2];  ///< lower and upper half
+  std::uint32_t use, place, threshold;
+};
+
 /// The inner loops of linear layers and of the loss: one table per instruction set. bf16 and f16 values are
 /// given as their bits. The files behind it are compiled with the instruction set's flags and hold nothing
 /// else.
@@ -36,6 +42,9 @@ struct LinearKernels {
   void (*round_f32)(const float* from, float* to, std::int64_t n);
   /// to = from * factor, and the same rounded or stored as bf16.
   void (*scale_f32)(const float* from, float factor, float* to, std::int64_t n);
+
+  /// values[i] = 0 where dropout leaves out element `first` + i of the row; `first` is a multiple of 4.
+  void (*drop_f32)(const DroppedRow& row, std::int64_t first, float* values, std::int64_t n);
 
   /// --- NF4 and FP4: whole blocks of 64 ---
   /// out[i] = map[codes[i]] * nested_absmax + offset, for blocks that share one nested absmax.

@@ -42,7 +42,8 @@ void RankProduct::make_tile(Gemm& gemm, std::int64_t i, int thread, float* sum) 
                                              : spec_.right.at(0, tile.column, product);
   gemm.run(products_.of(tile), thread, spec_.left.at(tile.row, 0, product), right, sum);
   for (std::int64_t row = 0; row < tile.rows; ++row) {
-    const float* from = sum + row * grid_.column_step();
+    float* from = sum + row * grid_.column_step();
+    if (spec_.scale != 1) kernels_.scale_f32(from, spec_.scale, from, tile.columns);
     void* out = const_cast<void*>(spec_.out.at(tile.row + row, tile.column, product));
     if (product == DType::bf16) {
       kernels_.f32_to_bf16(from, static_cast<std::uint16_t*>(out), tile.columns);

@@ -20,6 +20,7 @@ class RankProduct {
     bool right_transposed = false;
     TensorView stored;  ///< also written in the compute type when its memory is not out's
     DType compute = DType::f32, product = DType::f32;
+    float scale = 1;  ///< of the products, before they are rounded
   };
   RankProduct(Gemm& gemm, const LinearKernels& kernels, const Spec& spec);
 

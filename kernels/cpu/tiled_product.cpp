@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/dropout.h"
+
 namespace lorikeet {
 
 namespace {
@@ -72,16 +74,16 @@ TiledProduct::TiledProduct(Gemm& gemm, const LinearKernels& kernels, const Spec&
 }
 
 void TiledProduct::add_term(Gemm& gemm, Operand left, Operand right, std::int64_t depth,
-                            bool right_transposed) {
+                            bool right_transposed, const LoraDropout& dropout) {
   GemmShape shape;
   shape.k = depth;
   shape.lda = left.leading;
   shape.ldb = right.leading;
   shape.ldc = spec_.sum_leading;
   shape.b_transposed = right_transposed;
-  shape.accumulate = true;
+  shape.accumulate = dropout.probability == 0;
   shape.input = spec_.product;
-  terms_.push_back({left, right, right_transposed, GridProducts(gemm, spec_.grid, shape)});
+  terms_.push_back({left, right, right_transposed, GridProducts(gemm, spec_.grid, shape), dropout});
 }
 
 std::int64_t TiledProduct::panel_bytes(const LinearKernels& kernels, const Spec& spec) {
@@ -106,11 +108,28 @@ TileGrid::Tile TiledProduct::sum_tile(Gemm& gemm, std::int64_t i, Worker& worker
   const Panel weights = panel(tile, worker);
   gemm.run(products_.of(tile), worker.thread, spec_.x.at(tile.row, 0, spec_.product), weights.data, sum);
   for (const Term& term : terms_) {
+    if (term.dropout.probability != 0) {
+      add_dropped(gemm, term, tile, worker, sum);
+      continue;
+    }
     const void* right = term.right_transposed ? term.right.at(tile.column, 0, spec_.product)
                                               : term.right.at(0, tile.column, spec_.product);
     gemm.run(term.products.of(tile), worker.thread, term.left.at(tile.row, 0, spec_.product), right, sum);
   }
   return tile;
+}
+
+void TiledProduct::add_dropped(Gemm& gemm, const Term& term, const TileGrid::Tile& tile, Worker& worker,
+                               float* sum) const {
+  const void* right = term.right_transposed ? term.right.at(tile.column, 0, spec_.product)
+                                            : term.right.at(0, tile.column, spec_.product);
+  gemm.run(term.products.of(tile), worker.thread, term.left.at(tile.row, 0, spec_.product), right,
+           worker.term);
+  for (std::int64_t row = 0; row < tile.rows; ++row) {
+    float* product = worker.term + row * spec_.sum_leading;
+    kernels_.drop_f32(dropped_row(term.dropout, tile.row + row), tile.column, product, tile.columns);
+    kernels_.add_scaled(product, 1, sum + row * spec_.sum_leading, tile.columns);
+  }
 }
 
 void TiledProduct::make_tile(Gemm& gemm, std::int64_t i, Worker& worker, const float* bias, bool accumulate,

@@ -8,6 +8,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/linear_kernels.h"
 #include "kernels/cpu/weight_panel.h"
+#include "kernels/operands.h"
 
 namespace lorikeet {
 
@@ -84,8 +85,10 @@ class TiledProduct {
   static std::int64_t panel_bytes(const LinearKernels& kernels, const Spec& spec);
 
   TiledProduct(Gemm& gemm, const LinearKernels& kernels, const Spec& spec);
-  /// Adds left (M,depth) right (depth,N) to the sum; with `right_transposed`, right is stored (N,depth).
-  void add_term(Gemm& gemm, Operand left, Operand right, std::int64_t depth, bool right_transposed);
+  /// Adds left (M,depth) right (depth,N) to the sum; with `right_transposed`, right is stored (N,depth). With
+  /// `dropout` only those elements of the product that it does not leave out.
+  void add_term(Gemm& gemm, Operand left, Operand right, std::int64_t depth, bool right_transposed,
+                const LoraDropout& dropout = {});
 
   std::int64_t count() const { return spec_.grid.count(); }
 
@@ -93,6 +96,7 @@ class TiledProduct {
   struct Worker {
     int thread = 0;
     float* tile = nullptr;
+    float* term = nullptr;  ///< a tile more, where there are terms with dropout
     void* panel = nullptr;
     std::int64_t held = -1;
   };
@@ -107,7 +111,10 @@ class TiledProduct {
     Operand left, right;
     bool right_transposed = false;
     GridProducts products;
+    LoraDropout dropout;
   };
+  void add_dropped(Gemm& gemm, const Term& term, const TileGrid::Tile& tile, Worker& worker,
+                   float* sum) const;
   Panel panel(const TileGrid::Tile& tile, Worker& worker) const;
 
   const LinearKernels& kernels_;

@@ -68,11 +68,12 @@ class CudaBackend final : public Backend {
   void repeat(std::uint64_t key, const std::function<void()>& work) override;
   void forget_repeats() override;
 
-  // copy.cu, embedding.cu, rows.cu
+  // copy.cu, embedding.cu, noise.cu, rows.cu
   void copy(TensorView to, TensorView from) override;
   void fill_zero(TensorView to) override;
   void embedding_forward(TensorView table, TensorView ids, TensorView out) override;
   void embedding_backward(TensorView dy, TensorView ids, TensorView table_grad) override;
+  void add_noise(TensorView x, TensorView keys, TensorView magnitude) override;
   void gather_rows(TensorView from, TensorView rows, TensorView to) override;
   void scatter_rows(TensorView from, TensorView rows, TensorView to) override;
   void add(TensorView to, TensorView from) override;

@@ -24,6 +24,7 @@ void check_branch(const LoraTerm& term, const Weight& weight, std::int64_t rows,
   check_tensor(term.a, DType::f32, {rank, weight.in}, name, "A");
   check_tensor(term.b, DType::f32, {weight.out, rank}, name, "B");
   check_rows(term.xa, compute, {rows, rank}, name, "xa");
+  check_dropout(term.dropout, rows, name);
 }
 
 void check_backward_part(const LinearBackwardPart& part, const TensorView& x, std::int64_t rows,

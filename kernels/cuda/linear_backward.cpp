@@ -8,10 +8,13 @@
 //   4. both gradients of all branches.
 // W, A, scale B and u are rounded to the compute type (design.md §10). Four launches where the parts' dY lie
 // side by side with room behind them (Backend::tail_columns); otherwise they are copied together first.
-// Without dx (first layer) steps 3 and the weights are left out. Bytes for NF4 in bf16, P weights: 0.516 P +
-// 2 P + 2 MN + 2P + 2 MN + 2 MK + 2 M (K+N).
+// With dropout u is divided by 1 - p before it is rounded, dA takes copies mask * x (made before step 2 in
+// one launch), and the branches' part of dx, mask * (u A), is summed and rounded by a launch of its own, to
+// which step 3 adds dY W. Without dx (first layer) steps 3 and the weights are left out. Bytes for NF4 in
+// bf16, P weights: 0.516 P + 2 P + 2 MN + 2P + 2 MN + 2 MK + 2 M (K+N).
 #include <vector>
 
+#include "kernels/base/random.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/dequantize.h"
 #include "kernels/cuda/gemm.h"
@@ -37,6 +40,7 @@ class Backward {
       if (&part != &parts.front()) adjacent_ = adjacent_ && follows(part.dy, (&part - 1)->dy);
       width_ += part.weight->out;
       if (part.lora) ranks_ += part.lora->a.rows();
+      drops_ = drops_ || (part.lora && has_dropout(*part.lora));
     }
     if (ranks_ > 0) tail_ = round_up(width_ + ranks_, 8) - width_;
   }
@@ -54,6 +58,7 @@ class Backward {
     fill_weights();
     if (ranks_ > 0) {
       make_room();
+      drop(backend_, x_, dropped_);
       shrink_all();
     }
     if (dx_) multiply_all();
@@ -98,20 +103,28 @@ class Backward {
     dequantize(backend_, tasks, factors);
   }
 
-  /// All dY side by side with tail_ columns behind them; without dx just a place for u.
+  /// All dY side by side with tail_ columns behind them; without dx just a place for u. And room for what
+  /// branches with dropout read instead of x.
   void make_room() {
     ScratchViews layout;
+    const TensorView& first = parts_.front().dy;
+    const bool in_place = dx_ && adjacent_ && first.stride() - width_ >= tail_;
+    if (!dx_) u_ = layout.add(rows_, ranks_, compute_);
+    if (dx_ && !in_place) wide_ = layout.add(rows_, width_ + tail_, compute_);
+    for (const LinearBackwardPart& part : parts_) {
+      if (part.lora && has_dropout(*part.lora))
+        dropped_.push_back({layout.add(rows_, depth_, compute_), part.lora->dropout});
+    }
+    void* memory = layout.bytes() > 0 ? backend_.scratch().get(layout.bytes()) : nullptr;
+    for (DroppedCopy& copy : dropped_) copy.to = ScratchViews::placed(copy.to, memory);
     if (!dx_) {
-      u_ = layout.add(rows_, ranks_, compute_);
-      u_ = ScratchViews::placed(u_, backend_.scratch().get(layout.bytes()));
+      u_ = ScratchViews::placed(u_, memory);
       return;
     }
-    const TensorView& first = parts_.front().dy;
-    if (adjacent_ && first.stride() - width_ >= tail_) {
+    if (in_place) {
       wide_ = {first.data, compute_, {rows_, width_ + tail_}, first.stride()};
     } else {
-      wide_ = layout.add(rows_, width_ + tail_, compute_);
-      wide_ = ScratchViews::placed(wide_, backend_.scratch().get(layout.bytes()));
+      wide_ = ScratchViews::placed(wide_, memory);
       std::int64_t column = 0;
       for (const LinearBackwardPart& part : parts_) {
         backend_.copy(wide_.column_range(column, part.weight->out), part.dy);
@@ -125,7 +138,6 @@ class Backward {
     std::vector<ShrinkGroup> groups;
     Shrink work;
     work.out = u_;
-    work.scale = 1 / factor_scale(compute_);
     const auto make = [&] {
       work.groups = groups;
       shrink(backend_, work);
@@ -135,7 +147,9 @@ class Backward {
     std::size_t branch = 0;
     for (const LinearBackwardPart& part : parts_) {
       if (!part.lora) continue;
-      if (groups.size() == most_shrink_groups) make();
+      const float scale = dropout_scale(part.lora->dropout.probability) / factor_scale(compute_);
+      if (groups.size() == most_shrink_groups || (!groups.empty() && scale != work.scale)) make();
+      work.scale = scale;
       groups.push_back({part.dy, factors_[branch++], rank});
       rank += part.lora->a.rows();
     }
@@ -143,6 +157,7 @@ class Backward {
   }
 
   void multiply_all() {
+    if (drops_) return multiply_around_masks();
     if (tail_ > 0) return multiply(backend_, {wide_, weights_, true, before_, dx_});
     const TensorView& first = parts_.front().dy;
     if (adjacent_) {
@@ -158,13 +173,30 @@ class Backward {
     }
   }
 
-  void add_gradients() {
-    std::vector<FactorGradientTask> tasks;
+  /// dx from dY W and the masked parts of the branches.
+  void multiply_around_masks() {
+    std::vector<ExpandTerm> terms;
     std::int64_t rank = 0;
     for (const LinearBackwardPart& part : parts_) {
       if (!part.lora) continue;
       const std::int64_t ranks = part.lora->a.rows();
-      tasks.push_back({u_.column_range(rank, ranks), x_, 1, part.gradient->a, false});
+      terms.push_back(
+          {u_.column_range(rank, ranks), weights_.row_range(width_ + rank, ranks), part.lora->dropout});
+      rank += ranks;
+    }
+    expand(backend_, terms, before_, dx_);
+    multiply(backend_, {wide_.column_range(0, width_), weights_.row_range(0, width_), true, dx_, dx_});
+  }
+
+  void add_gradients() {
+    std::vector<FactorGradientTask> tasks;
+    std::int64_t rank = 0;
+    std::size_t next_dropped = 0;
+    for (const LinearBackwardPart& part : parts_) {
+      if (!part.lora) continue;
+      const std::int64_t ranks = part.lora->a.rows();
+      const TensorView read = has_dropout(*part.lora) ? dropped_[next_dropped++].to : x_;
+      tasks.push_back({u_.column_range(rank, ranks), read, 1, part.gradient->a, false});
       rank += ranks;
     }
     for (const LinearBackwardPart& part : parts_) {
@@ -179,9 +211,10 @@ class Backward {
   const DType compute_;
   const std::int64_t rows_, depth_;                // M, K
   std::int64_t width_ = 0, ranks_ = 0, tail_ = 0;  // N and the branches' ranks of all parts; columns behind N
-  bool adjacent_ = true;
+  bool adjacent_ = true, drops_ = false;
   TensorView weights_, wide_, u_;
-  std::vector<TensorView> factors_;  // (scale B)^T of each branch
+  std::vector<DroppedCopy> dropped_;  // of x, one for each branch with dropout
+  std::vector<TensorView> factors_;   // (scale B)^T of each branch
 };
 
 }  // namespace

@@ -6,12 +6,15 @@
 //      A of all branches below each other;
 //   2. x A^T into xa of the branches and into the columns behind x;
 //   3. [x, x A^T, 1] times that matrix: base, branches and bias in one f32 sum, rounded once.
-// W, A, scale B and x A^T are rounded to the compute type (design.md §10); a bias enters as its rounded value
-// and what that leaves, so nothing of it is lost. Three launches where the parts' y lie side by side and x
-// has room behind its rows (Backend::tail_columns); without room x is copied first, and separate y are a
-// product each. Bytes for NF4 in bf16, P weights: 0.516 P + 2 P + 2 MK + 2P + 2 MK + 2 MN.
+// A branch with dropout reads a copy mask * x, made before step 2 in one launch for all, and its x A^T is
+// divided by 1 - p before it is rounded. W, A, scale B and x A^T are rounded to the compute type (design.md
+// §10); a bias enters as its rounded value and what that leaves, so nothing of it is lost. Three launches
+// where the parts' y lie side by side and x has room behind its rows (Backend::tail_columns); without room x
+// is copied first, and separate y are a product each. Bytes for NF4 in bf16, P weights: 0.516 P + 2 P + 2 MK
+// + 2P + 2 MK + 2 MN.
 #include <vector>
 
+#include "kernels/base/random.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/dequantize.h"
 #include "kernels/cuda/gemm.h"
@@ -44,6 +47,7 @@ class Forward {
     fill_weights();
     if (tail_ > 0) {
       make_room();
+      drop(backend_, x_, dropped_);
       shrink_all();
     }
     multiply_all();
@@ -114,38 +118,61 @@ class Forward {
     if (done < tail_) add(done, 0, tail_);  // neither branch nor bias
   }
 
-  /// x with tail_ columns behind its rows.
+  /// x with tail_ columns behind its rows, and room for what branches with dropout read instead.
   void make_room() {
-    wide_ = x_;
-    if (x_.stride() - depth_ < tail_) {
-      ScratchViews layout;
-      wide_ = layout.add(x_.rows(), depth_ + tail_, x_.dtype);
-      wide_ = ScratchViews::placed(wide_, backend_.scratch().get(layout.bytes()));
-      backend_.copy(wide_.column_range(0, depth_), x_);
+    const bool copied = x_.stride() - depth_ < tail_;
+    ScratchViews layout;
+    wide_ = copied ? layout.add(x_.rows(), depth_ + tail_, x_.dtype) : x_;
+    for (const LinearPart& part : parts_) {
+      for (const LoraTerm& term : part.lora) {
+        if (has_dropout(term)) dropped_.push_back({layout.add(x_.rows(), depth_, x_.dtype), term.dropout});
+      }
     }
+    if (layout.bytes() > 0) {
+      void* memory = backend_.scratch().get(layout.bytes());
+      if (copied) wide_ = ScratchViews::placed(wide_, memory);
+      for (DroppedCopy& copy : dropped_) copy.to = ScratchViews::placed(copy.to, memory);
+    }
+    if (copied) backend_.copy(wide_.column_range(0, depth_), x_);
     wide_ = wide_.column_range(0, depth_ + tail_);
   }
 
   void shrink_all() {
+    std::vector<ShrinkGroup> groups;
     std::vector<ShrinkCopy> copies;
     Shrink work;
     work.out = wide_.column_range(depth_, tail_);
     work.ones = ones_;
     work.out_scale = 1 / factor_scale(x_.dtype);
-    std::int64_t first = 0, rank = 0;
     const auto make = [&] {
-      const ShrinkGroup group{wide_.column_range(0, depth_), factors_.row_range(first, rank - first), first};
-      work.groups = {&group, rank > first ? std::size_t{1} : 0};
+      work.groups = groups;
       work.copies = copies;
       shrink(backend_, work);
+      groups.clear();
       copies.clear();
-      first = rank;
     };
+    std::int64_t rank = 0;
+    std::size_t next_dropped = 0;
     for (const LinearPart& part : parts_) {
       for (const LoraTerm& term : part.lora) {
-        if (copies.size() == most_shrink_copies) make();
+        const std::int64_t ranks = term.a.rows();
+        const TensorView read =
+            has_dropout(term) ? dropped_[next_dropped++].to : wide_.column_range(0, depth_);
+        const float scale = dropout_scale(term.dropout.probability);
+        // Branches that read the same are one group.
+        bool joins = !groups.empty() && groups.back().left.data == read.data;
+        const bool full =
+            copies.size() == most_shrink_copies || (!joins && groups.size() == most_shrink_groups);
+        if (full || (!copies.empty() && scale != work.scale)) {
+          make();
+          joins = false;
+        }
+        work.scale = scale;
+        if (!joins) groups.push_back({read, {}, rank});
+        const std::int64_t first = groups.back().column;
+        groups.back().right = factors_.row_range(first, rank + ranks - first);
         copies.push_back({term.xa, rank});
-        rank += term.a.rows();
+        rank += ranks;
       }
     }
     make();
@@ -179,6 +206,7 @@ class Forward {
   std::int64_t width_ = 0;                        // N of all parts
   std::int64_t ranks_ = 0, ones_ = 0, tail_ = 0;  // columns behind K
   TensorView weights_, factors_, wide_;
+  std::vector<DroppedCopy> dropped_;  // of x, one for each branch with dropout
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/operands.h"
 #include "kernels/tensor.h"
 
 namespace lorikeet::cuda {
@@ -36,6 +37,24 @@ struct Shrink {
 /// One launch for up to 8 groups and 24 copies; no more are taken.
 void shrink(CudaBackend& backend, const Shrink& work);
 constexpr std::size_t most_shrink_groups = 8, most_shrink_copies = 24;
+
+/// `to` = x where the branch's dropout leaves it in, else 0.
+struct DroppedCopy {
+  TensorView to;  ///< (M,K), x's type
+  LoraDropout dropout;
+};
+/// One launch for up to 8 copies of the same x.
+void drop(CudaBackend& backend, TensorView x, std::span<const DroppedCopy> copies);
+constexpr std::size_t most_dropped_copies = 8;
+
+/// A branch's part of its input's gradient: mask * (u (M,r) a (r,K)); a probability of 0 leaves out nothing.
+struct ExpandTerm {
+  TensorView u, a;
+  LoraDropout dropout;
+};
+/// out (M,K) = [before +] the sum of the terms, in one launch for up to 8 of them.
+void expand(CudaBackend& backend, std::span<const ExpandTerm> terms, TensorView before, TensorView out);
+constexpr std::size_t most_expand_terms = 8;
 
 /// gradient += scale * narrow^T wide, summed over the M rows in f32: f32 (r,n), or (n,r) when `transposed`.
 /// Tasks with the same `wide` should follow each other.

@@ -117,6 +117,8 @@ bool SmallProduct::serves(const CudaBackend& backend, const TensorView& x,
   std::int64_t columns = 0;
   for (const LinearPart& part : parts) {
     branches += part.lora.size();
+    if (std::any_of(part.lora.begin(), part.lora.end(), has_dropout))
+      return false;  // training is of many rows
     columns += part.weight->out;
   }
   if (parts.size() > small_max_parts || branches > small_max_branches || x.rows() == 0) return false;

@@ -66,6 +66,40 @@ Values values_of(Backend& backend, const Weight& weight, DType compute) {
   return rounded(read_back(backend, weight.values), compute);
 }
 
+Indices random_keys(std::int64_t rows, std::uint64_t seed) {
+  RandomStream random({.seed = seed, .use = RandomUse::token});
+  Indices keys(static_cast<std::size_t>(2 * rows));
+  for (std::int32_t& half : keys) half = static_cast<std::int32_t>(random.next_bits());
+  return keys;
+}
+
+Tensor make_keys(Backend& backend, const Indices& keys) {
+  Tensor tensor = backend.allocate({static_cast<std::int64_t>(keys.size() / 2), 2}, DType::i32);
+  backend.upload(tensor, keys.data());
+  return tensor;
+}
+
+std::uint32_t word_of(const Indices& keys, std::int64_t row, RandomUse use, std::uint32_t place,
+                      std::int64_t column) {
+  const auto half = [&](std::int64_t i) {
+    return std::uint64_t{static_cast<std::uint32_t>(keys[static_cast<std::size_t>(2 * row + i)])};
+  };
+  return drawn_word(half(1) << 32 | half(0), use, place, static_cast<std::uint64_t>(column));
+}
+
+Values dropout_mask(const Indices& keys, std::int64_t columns, float probability, std::uint32_t place) {
+  Values mask;
+  if (probability == 0) return mask;
+  for (std::int64_t row = 0; row < static_cast<std::int64_t>(keys.size() / 2); ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const std::uint32_t word = word_of(keys, row, RandomUse::dropout, place, column);
+      const bool stays = word >= dropout_threshold(probability);
+      mask.push_back(stays ? 1 / (1 - static_cast<double>(probability)) : 0);
+    }
+  }
+  return mask;
+}
+
 bool isa_is_missing(std::string& why) {
   try {
     chosen_isa();

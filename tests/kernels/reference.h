@@ -71,6 +71,7 @@ struct Lora {
   Values a, b;  ///< (r,K), (N,r)
   std::int64_t rank = 0;
   double scale = 1;
+  Values mask{};  ///< (M,K), what dropout multiplies x with; empty: nothing
 };
 struct LinearSizes {
   std::int64_t rows = 0, out = 0, in = 0;  ///< M, N, K

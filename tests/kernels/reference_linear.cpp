@@ -38,6 +38,12 @@ void multiply_add(Values& c, const Strided& a, const Strided& b, std::int64_t m,
   }
 }
 
+/// What the branch reads of x, or what x gets of the branch's gradient.
+Values dropped(Values values, const Lora& lora) {
+  for (std::size_t i = 0; i < lora.mask.size(); ++i) values[i] *= lora.mask[i];
+  return values;
+}
+
 }  // namespace
 
 Linear linear_forward(const Values& x, const Values& w, const Values& bias, const std::vector<Lora>& branches,
@@ -50,7 +56,8 @@ Linear linear_forward(const Values& x, const Values& w, const Values& bias, cons
   }
   for (const Lora& lora : branches) {
     Values xa(at(s.rows * lora.rank), 0.0);
-    multiply_add(xa, {x, s.in, 1}, {lora.a, 1, s.in}, s.rows, lora.rank, s.in, 1);
+    const Values read = dropped(x, lora);
+    multiply_add(xa, {read, s.in, 1}, {lora.a, 1, s.in}, s.rows, lora.rank, s.in, 1);
     multiply_add(result.y, {xa, lora.rank, 1}, {lora.b, 1, lora.rank}, s.rows, s.out, lora.rank, lora.scale);
     result.xa.push_back(xa);
   }
@@ -65,12 +72,16 @@ LinearGradients linear_backward(const Values& dy, const Values& x, const Values&
   if (lora == nullptr) return g;
   const std::int64_t r = lora->rank;
   Values xa(at(s.rows * r), 0.0);
-  multiply_add(xa, {x, s.in, 1}, {lora->a, 1, s.in}, s.rows, r, s.in, 1);
+  const Values read = dropped(x, *lora);
+  multiply_add(xa, {read, s.in, 1}, {lora->a, 1, s.in}, s.rows, r, s.in, 1);
   Values u(at(s.rows * r), 0.0);
   multiply_add(u, {dy, s.out, 1}, {lora->b, r, 1}, s.rows, r, s.out, lora->scale);
-  multiply_add(g.dx, {u, r, 1}, {lora->a, s.in, 1}, s.rows, s.in, r, 1);
+  Values through(at(s.rows * s.in), 0.0);
+  multiply_add(through, {u, r, 1}, {lora->a, s.in, 1}, s.rows, s.in, r, 1);
+  through = dropped(std::move(through), *lora);
+  for (std::size_t i = 0; i < through.size(); ++i) g.dx[i] += through[i];
   g.da.assign(at(r * s.in), 0.0);
-  multiply_add(g.da, {u, 1, r}, {x, s.in, 1}, r, s.in, s.rows, 1);
+  multiply_add(g.da, {u, 1, r}, {read, s.in, 1}, r, s.in, s.rows, 1);
   g.db.assign(at(s.out * r), 0.0);
   multiply_add(g.db, {dy, 1, s.out}, {xa, r, 1}, s.out, r, s.rows, lora->scale);
   return g;

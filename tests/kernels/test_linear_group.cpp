@@ -113,6 +113,8 @@ struct Case {
   std::vector<std::vector<std::int64_t>> ranks;  ///< of the branches of each part
   bool bias = false;
   enum Residual { none, own, y_itself } residual = none;
+  float dropout = 0;
+  bool every_other = false;  ///< only every other branch has dropout
 };
 
 const std::vector<Case>& cases() {
@@ -137,6 +139,64 @@ const std::vector<Case>& cases() {
       {"FP4 of many rows", WeightFormat::fp4_single, 260, 100, {24}, {{4}}},
       {"int8 of many rows", WeightFormat::int8, 260, 35, {17}, {{3}}},
       {"one row", WeightFormat::nf4, 1, 64, {32, 16}, {{4}, {4}}},
+      {"q, k and v with dropout",
+       WeightFormat::nf4,
+       37,
+       128,
+       {64, 32, 32},
+       {{8}, {8}, {8}},
+       false,
+       Case::none,
+       0.1f},
+      {"o with dropout", WeightFormat::bf16, 33, 66, {70}, {{5}}, true, Case::own, 0.5f},
+      {"gate and up with much dropout",
+       WeightFormat::f32,
+       70,
+       61,
+       {48, 16},
+       {{70}, {130}},
+       false,
+       Case::none,
+       0.9f},
+      {"one of two with dropout",
+       WeightFormat::int8,
+       65,
+       72,
+       {40, 24},
+       {{3}, {8}},
+       true,
+       Case::none,
+       0.25f,
+       true},
+      {"dropout beside a part without branch",
+       WeightFormat::nf4,
+       17,
+       64,
+       {40, 24},
+       {{}, {8}},
+       false,
+       Case::none,
+       0.25f},
+      {"many adapters with dropout",
+       WeightFormat::fp4,
+       18,
+       64,
+       {32},
+       {std::vector<std::int64_t>(26, 2)},
+       false,
+       Case::y_itself,
+       0.2f,
+       true},
+      {"few rows with dropout", WeightFormat::nf4, 2, 64, {32, 16}, {{4}, {4}}, false, Case::none, 0.3f},
+      {"many rows with dropout",
+       WeightFormat::nf4,
+       270,
+       136,
+       {40, 16, 16},
+       {{7}, {33}, {7}},
+       true,
+       Case::none,
+       0.05f},
   };
   return list;
 }
@@ -145,17 +205,20 @@ const std::vector<Case>& cases() {
 struct Group {
   Group(Backend& on, const Case& of, DType type) : backend(on), c(of), compute(type) {
     x = rounded(random_values(c.rows * c.in, 5), compute);
+    const Indices drawn = random_keys(c.rows, 99);
+    keys = make_keys(backend, drawn);
     for (std::size_t i = 0; i < c.outs.size(); ++i) {
       weights.push_back(random_weight(backend, c.format, c.outs[i], c.in, 3 + i, c.bias));
       w.push_back(values_of(backend, weights[i], compute));
       lora.emplace_back();
       tensors.emplace_back();
       terms.emplace_back();
-      for (std::size_t j = 0; j < c.ranks[i].size(); ++j) add_branch(i, c.ranks[i][j], 100 * i + 10 * j + 20);
+      for (std::size_t j = 0; j < c.ranks[i].size(); ++j)
+        add_branch(i, c.ranks[i][j], 100 * i + 10 * j + 20, drawn);
     }
   }
 
-  void add_branch(std::size_t part, std::int64_t rank, std::uint64_t seed) {
+  void add_branch(std::size_t part, std::int64_t rank, std::uint64_t seed, const Indices& drawn) {
     reference::Lora values;
     values.rank = rank;
     values.scale = seed % 3 == 0 ? -0.5 : 1.5;
@@ -167,6 +230,11 @@ struct Group {
     own.push_back(make_poisoned(backend, {c.rows, rank}, compute));
     const std::size_t n = own.size();
     terms[part].push_back({own[n - 3], own[n - 2], static_cast<float>(values.scale), own[n - 1]});
+    const auto place = static_cast<std::uint32_t>(7 * part + lora[part].size());
+    if (c.dropout != 0 && (!c.every_other || place % 2 == 0)) {
+      terms[part].back().dropout = {c.dropout, keys, place};
+      values.mask = dropout_mask(drawn, c.in, c.dropout, place);
+    }
     lora[part].push_back(std::move(values));
   }
 
@@ -186,6 +254,7 @@ struct Group {
   const Case& c;
   DType compute;
   Values x;
+  Tensor keys;
   std::vector<Weight> weights;
   std::vector<Values> w;
   std::vector<std::vector<reference::Lora>> lora;

@@ -72,8 +72,8 @@ class TestSettings : public QObject {
                                     << "sgd" << invalid;
     QTest::newRow("known but not built") << "head-quantization"
                                          << "int8" << unsupported;
-    QTest::newRow("dropout") << "dropout"
-                             << "0.1" << unsupported;
+    QTest::newRow("dropout of nearly all") << "dropout"
+                                           << "0.99" << invalid;
     QTest::newRow("dora") << "dora"
                           << "true" << unsupported;
     QTest::newRow("a size without digits") << "memory-limit"
