@@ -37,6 +37,8 @@ class LoraAdapter {
 
   const AdapterConfig& config() const { return config_; }
   const AdapterNotes& notes() const { return notes_; }
+  /// The dropout of the training that goes on from this adapter, which save() writes.
+  void set_dropout(double dropout) { config_.dropout = dropout; }
   const std::vector<LoraModule>& modules() const { return modules_; }
   /// The module of a linear layer or nullptr.
   const LoraModule* find(std::int64_t layer, const std::string& name) const;

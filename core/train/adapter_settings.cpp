@@ -35,6 +35,8 @@ Settings carried_settings(const ModelSpec& spec, const std::string& adapter_fold
   settings.alpha = config.alpha;
   settings.rslora = config.rslora;
   settings.targets = target_text(spec, config);
+  if (config.dropout >= 0 && config.dropout <= find_setting("dropout")->high)
+    settings.dropout = config.dropout;
   return settings;
 }
 

@@ -8,7 +8,8 @@
 
 namespace lorikeet {
 
-/// What an adapter to go on from brings along: rank, alpha, rslora and targets (design.md §6, "Precedence").
+/// What an adapter to go on from brings along: rank, alpha, rslora, targets, and dropout unless another one is
+/// asked for (design.md §6, "Precedence").
 /// Its template and system text are carried by choose_format. The other settings are those of `base`.
 Settings carried_settings(const ModelSpec& spec, const std::string& adapter_folder,
                           const Settings& base = {});

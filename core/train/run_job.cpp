@@ -41,6 +41,7 @@ void Run::load() {
   adapter_ = std::make_unique<LoraAdapter>(from_.folder.empty()
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
                                                : LoraAdapter::load(*backend_, spec_, from_.folder));
+  adapter_->set_dropout(job_.settings.dropout);
 }
 
 void Run::record_job() {

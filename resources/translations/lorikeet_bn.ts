@@ -399,6 +399,22 @@
         <translation>স্তর</translation>
     </message>
     <message>
+        <source>Dropout</source>
+        <translation>ড্রপআউট</translation>
+    </message>
+    <message>
+        <source>Noise on embeddings</source>
+        <translation>এমবেডিংয়ে নয়েজ</translation>
+    </message>
+    <message>
+        <source>Left out at random, against learning by heart. Usual: 0 to 0.1.</source>
+        <translation>এলোমেলোভাবে বাদ দেওয়া অংশ, মুখস্থ করা ঠেকায়। সাধারণত ০ থেকে ০.১।</translation>
+    </message>
+    <message>
+        <source>NEFTune. Usual: 5; 0 turns it off.</source>
+        <translation>NEFTune। সাধারণত ৫; ০ দিলে বন্ধ থাকে।</translation>
+    </message>
+    <message>
         <source>Rank-stabilised scale</source>
         <translation>র‍্যাঙ্ক-স্থির স্কেল</translation>
     </message>

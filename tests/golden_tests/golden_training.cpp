@@ -77,11 +77,11 @@ Settings ten_step_settings() {
   return settings;
 }
 
-Training::Training(std::int64_t recomputed_layers, int threads)
+Training::Training(std::int64_t recomputed_layers, int threads, const Settings& settings)
     : model("tiny_llama", threads),
       adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_10_steps/adapter_start"))),
       rows(golden_rows(false)) {
-  start(ten_step_settings(), recomputed_layers);
+  start(settings, recomputed_layers);
 }
 
 Training::Training(const Settings& settings)

@@ -10,9 +10,13 @@
 
 namespace lorikeet::golden {
 
+/// The settings of lora_10_steps.
+Settings ten_step_settings();
+
 /// The ten golden steps on tiny_llama: a trainer at their start and all it borrows.
 struct Training {
-  explicit Training(std::int64_t recomputed_layers, int threads = 1);
+  explicit Training(std::int64_t recomputed_layers, int threads = 1,
+                    const Settings& settings = ten_step_settings());
   /// The same rows under other settings, from an adapter whose A comes of the formula of
   /// make_training_curves.py and whose B is 0.
   explicit Training(const Settings& settings);
@@ -25,8 +29,5 @@ struct Training {
  private:
   void start(const Settings& settings, std::int64_t recomputed_layers);
 };
-
-/// The settings of lora_10_steps.
-Settings ten_step_settings();
 
 }  // namespace lorikeet::golden

@@ -124,6 +124,38 @@ class TestTrainingPtx : public QObject {
     QVERIFY(found.losses.back() < found.losses.front());
   }
 
+  void dropout_and_noise_agree_with_the_processor_data() {
+    QTest::addColumn<DType>("compute");
+    QTest::addColumn<int>("recomputed");
+    QTest::addColumn<bool>("offload");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("f32, kept") << DType::f32 << 0 << false << 1e-5;
+    QTest::newRow("f32, offloaded") << DType::f32 << 2 << true << 1e-5;
+    QTest::newRow("bf16, recomputed") << DType::bf16 << 2 << false << 5e-3;
+    QTest::newRow("f16, one recomputed") << DType::f16 << 1 << false << 5e-3;
+  }
+  void dropout_and_noise_agree_with_the_processor() {
+    QFETCH(DType, compute);
+    QFETCH(int, recomputed);
+    QFETCH(bool, offload);
+    QFETCH(double, tolerance);
+    Settings there = settings("cuda"), here = settings("cpu");
+    if (!make_backend({.device = "cuda"})->supports(compute))
+      QSKIP("this card does not compute in this type");
+    const Outcome without = train(here, DType::f32, 0, 4);
+    there.dropout = here.dropout = 0.15;
+    there.neftune = here.neftune = 5;
+    const Outcome expected = train(here, compute == DType::f16 ? DType::f32 : compute, 0, 10);
+    there.offload = offload;
+    const Outcome found = train(there, compute, recomputed, 10);
+    double worst = 0;
+    for (std::size_t i = 0; i < 10; ++i)
+      worst = std::max(worst, std::abs(found.losses[i] - expected.losses[i]) / expected.losses[i]);
+    qInfo("largest relative difference of 10 losses: %.2e (allowed %.0e)", worst, tolerance);
+    QVERIFY2(worst <= tolerance, qPrintable(QString::number(worst)));
+    QVERIFY(without.losses[3] != expected.losses[3]);
+  }
+
   void automatic_takes_the_number_type_the_card_is_made_for() {
     const auto backend = make_backend_for(settings("cuda"));
     QCOMPARE(backend->fuses_parts(), cuda_layout.fuses_parts);  // what the plan counts with
@@ -207,8 +239,26 @@ class TestTrainingPtx : public QObject {
     QVERIFY(train(cuda, compute, 1, 6) == recorded);
   }
 
-  void after_three_steps_nothing_is_allocated() {
+  void recordings_draw_anew_in_every_batch() {
+    const DType compute = ptx::architecture() >= 80 ? DType::bf16 : DType::f16;
     Settings cuda = settings("cuda");
+    cuda.dropout = 0.2;
+    cuda.neftune = 5;
+    const Outcome recorded = train(cuda, compute, 1, 6);
+    QVERIFY(train(cuda, compute, 1, 6, [](Backend& backend) { backend.forget_repeats(); }) == recorded);
+    cuda.offload = true;
+    QVERIFY(train(cuda, compute, 1, 6) == recorded);
+  }
+
+  void after_three_steps_nothing_is_allocated_data() {
+    QTest::addColumn<double>("dropout");
+    QTest::newRow("plain") << 0.0;
+    QTest::newRow("dropout") << 0.2;
+  }
+  void after_three_steps_nothing_is_allocated() {
+    QFETCH(double, dropout);
+    Settings cuda = settings("cuda");
+    cuda.dropout = dropout;
     TrainingSetup setup(model(2), cuda, even_rows(), {}, DType::f32, 1);
     for (int i = 0; i < 3; ++i) setup.trainer().step();
     const std::uint64_t before = ptx::allocations();
