@@ -7,6 +7,7 @@
 #include "kernels/base/random.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/float_tile.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/low_rank.h"
 #include "kernels/cuda/random.cuh"
