@@ -194,6 +194,22 @@ std::size_t Weight::bytes() const {
   return values.view().bytes() + absmax.view().bytes() + nested_absmax.view().bytes() + bias.view().bytes();
 }
 
+Weight without_bias(const Weight& weight) {
+  static struct : DeviceMemory {
+    void deallocate(void*, std::size_t) noexcept override {}
+  } lender;
+  const auto borrowed = [](const Tensor& tensor) { return tensor ? Tensor(&lender, tensor.view()) : Tensor(); };
+  Weight bare;
+  bare.format = weight.format;
+  bare.out = weight.out;
+  bare.in = weight.in;
+  bare.values = borrowed(weight.values);
+  bare.absmax = borrowed(weight.absmax);
+  bare.nested_absmax = borrowed(weight.nested_absmax);
+  bare.nested_offset = weight.nested_offset;
+  return bare;
+}
+
 std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in) {
   const std::int64_t elements = checked_elements(out, in);
   const std::int64_t blocks = nf4_blocks(elements);

@@ -51,6 +51,9 @@ struct Weight {
   std::size_t bytes() const;
 };
 
+/// The same weight without its bias. It borrows the tensors, which must outlive it.
+Weight without_bias(const Weight& weight);
+
 /// Bytes a weight of this shape will take on the device, without its bias.
 std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in);
 

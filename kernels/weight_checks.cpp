@@ -38,4 +38,18 @@ void check_stored_weight(const Weight& weight, const char* operation) {
   if (weight.bias) check_tensor(weight.bias, DType::f32, {weight.out}, operation, "bias");
 }
 
+void check_row_norms(const Weight& weight, const LoraTerm* lora, TensorView norms, TensorView magnitude,
+                     TensorView gain, const char* operation) {
+  if (lora != nullptr) {
+    check(lora->a.shape.rank() == 2 && lora->a.rows() > 0, operation, "A is not a matrix with rows");
+    check_tensor(lora->a, DType::f32, {lora->a.rows(), weight.in}, operation, "A");
+    check_tensor(lora->b, DType::f32, {weight.out, lora->a.rows()}, operation, "B");
+  }
+  check_tensor(norms, DType::f32, {weight.out}, operation, "norms");
+  check(static_cast<bool>(magnitude) == static_cast<bool>(gain), operation, "magnitude and gain go together");
+  if (!gain) return;
+  check_tensor(magnitude, DType::f32, {weight.out}, operation, "magnitude");
+  check_tensor(gain, DType::f32, {weight.out}, operation, "gain");
+}
+
 }  // namespace lorikeet

@@ -8,7 +8,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 
+#include "core/infer/dora_mix.h"
 #include "core/infer/sampler.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/repeat_key.h"
@@ -70,6 +72,7 @@ struct Session::Impl {
   Inputs inputs;
   Tensor rstd, indices, last_norm, logits_device, recent, drawn;
   std::vector<Loaded> adapters;
+  std::optional<DoraMix> dora;  ///< with DoRA adapters
   std::vector<TokenId> seen;
   std::vector<float> logits;
 };
@@ -155,19 +158,28 @@ void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts
   std::array<std::vector<LoraTerm>, 3> terms;
   std::array<LinearPart, 3> group;
   std::size_t count = 0;
+  bool scaled = false;
   for (const Part& part : parts) {
-    for (const Loaded& loaded : adapters) {
+    const DoraMix::Layer* mix = dora ? dora->find(layer, part.which) : nullptr;
+    scaled = scaled || mix;
+    for (std::size_t i = 0; i < adapters.size(); ++i) {
+      const Loaded& loaded = adapters[i];
       const LoraModule* module = loaded.adapter->find(layer, linear_names[part.which]);
       if (!module) continue;
       const auto room = static_cast<std::int64_t>(count) * prefill_chunk * loaded.largest_rank;
       const TensorView xa{loaded.xa.view().row_range(room, 1).data, type, {in.rows(), module->rank}};
-      terms[count].push_back({module->a, module->b, static_cast<float>(module->scale * loaded.strength), xa});
+      const double scale = mix ? module->scale : module->scale * loaded.strength;
+      terms[count].push_back({module->a, mix ? mix->b[i].view() : module->b, static_cast<float>(scale), xa});
     }
-    group[count] = {&linear_weight(model.layers()[static_cast<std::size_t>(layer)], part.which), terms[count],
-                    part.y};
+    const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
+    group[count] = {mix ? &mix->bare : &linear_weight(weights, part.which), terms[count], part.y};
     ++count;
   }
-  backend.linear_group_forward(in, {group.data(), count}, residual);
+  backend.linear_group_forward(in, {group.data(), count}, scaled ? TensorView{} : residual);
+  for (const Part& part : parts) {
+    if (const DoraMix::Layer* mix = scaled ? dora->find(layer, part.which) : nullptr)
+      backend.scale_columns(part.y, mix->factor, mix->bias, residual, part.y);
+  }
 }
 
 void Session::Impl::layer(std::int64_t index, std::int64_t count, std::int64_t limit) {
@@ -244,7 +256,14 @@ void Session::set_adapters(std::vector<std::pair<const LoraAdapter*, double>> ad
     return loaded.adapter == wanted.first && loaded.strength == wanted.second &&
            loaded.parameters.data == parameters.data && loaded.parameters.shape == parameters.shape;
   };
-  if (factor == s.rope_linear_factor &&
+  std::vector<StrongAdapter> strong;
+  bool any_dora = false;
+  for (const auto& [adapter, strength] : adapters) {
+    strong.push_back({adapter, strength});
+    any_dora = any_dora || adapter->config().dora;
+  }
+  // A DoRA adapter's numbers may have changed since they were folded.
+  if (!any_dora && factor == s.rope_linear_factor &&
       std::equal(s.adapters.begin(), s.adapters.end(), adapters.begin(), adapters.end(), is_set))
     return;
   // All that can fail comes first: what is set stays as it is then, and so do the adapters it points to.
@@ -257,9 +276,12 @@ void Session::set_adapters(std::vector<std::pair<const LoraAdapter*, double>> ad
     next.push_back(std::move(loaded));
   }
   Impl::Inputs inputs = s.make_inputs(next);
+  std::optional<DoraMix> mix;
+  if (any_dora) mix.emplace(s.model, strong);
   s.model.prepare_positions(s.context, factor);
   s.backend.forget_repeats();  // they name what goes now
   s.adapters = std::move(next);
+  s.dora = std::move(mix);
   s.inputs = std::move(inputs);
   s.rope_linear_factor = factor;
 }

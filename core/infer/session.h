@@ -40,8 +40,11 @@ class Session {
   Session(BaseModel& model, DType compute, std::int64_t context, double rope_linear_factor = 1);
   ~Session();
 
-  /// Strength multiplies the adapter's own scale; 0 leaves it out. A factor replaces the session's. Clears
-  /// the cache. When memory runs out, the adapters and the factor are those of before.
+  /// Strength 0 leaves the adapter out, 1 is as trained; between and beyond, every changed weight lies on the
+  /// straight line from the base's to the adapter's: for LoRA strength multiplies its scale, for DoRA see
+  /// DoraMix. A factor replaces the session's. Clears the cache. What follows from a DoRA adapter's numbers is
+  /// made here, so call it again when they have changed. When memory runs out, the adapters and the factor are
+  /// those of before.
   void set_adapters(std::vector<std::pair<const LoraAdapter*, double>> adapters,
                     std::optional<double> rope_linear_factor = {});
   /// Makes the cache hold exactly `ids`, reusing the common prefix; the logits of the last position are on

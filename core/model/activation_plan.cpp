@@ -28,6 +28,7 @@ class Placer {
              const std::array<ArenaPlace*, n>& out);
   std::int64_t ranks(std::initializer_list<Linear> which) const;
   void place_inputs(ActivationPlaces& places);
+  void place_products(ActivationPlaces& places);
   LayerPlaces layer();
 
   const ModelSpec& spec_;
@@ -113,6 +114,22 @@ void Placer::place_inputs(ActivationPlaces& places) {
   places.inputs.push_back(places.dx);
 }
 
+/// One group at a time is at hand. Behind o_proj and down_proj their scaled output gradients take the products'
+/// places, and those have branches behind them.
+void Placer::place_products(ActivationPlaces& places) {
+  const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
+  auto& z = places.products;
+  const std::uint64_t mark = used_;
+  if (ranks({q_proj, k_proj, v_proj}) > 0) group<3>({query, key, key}, 0, {&z[q_proj], &z[k_proj], &z[v_proj]});
+  for (const Linear one : {o_proj, down_proj}) {
+    used_ = mark;
+    if (ranks({one}) > 0) z[one] = tailed(spec_.hidden_size, ranks({one}));
+  }
+  used_ = mark;
+  if (ranks({gate_proj, up_proj}) > 0)
+    group<2>({spec_.intermediate_size, spec_.intermediate_size}, 0, {&z[gate_proj], &z[up_proj]});
+}
+
 ActivationPlaces Placer::place() {
   const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
   const std::int64_t hidden = spec_.hidden_size, inner = spec_.intermediate_size;
@@ -145,6 +162,7 @@ ActivationPlaces Placer::place() {
     p.dinner = computed(inner);
     p.dattention = computed(query);
     group<3>({query, key, key}, attention_ranks, {&p.dq, &p.dk, &p.dv});
+    if (shape_.dora) place_products(p);
     used_ = peak_;
     for (std::size_t i = 0; i < shape_.keep.size(); ++i) {
       if (shape_.keep[i])

@@ -28,6 +28,7 @@ struct ActivationShape {
   bool with_gradient = true;
   bool offload = false;  ///< inputs of layers that are not kept go to the host
   bool draws = false;    ///< tokens have keys, since the training has dropout or noise
+  bool dora = false;     ///< the branches' layers have magnitudes: their products are made again in the backward
   DeviceLayout device;
 };
 
@@ -53,6 +54,7 @@ struct ActivationPlaces {
   ArenaPlace keys, noise;                                  ///< i32 (T,2) and f32 [T], where tokens have keys
   std::vector<ArenaPlace> inputs;  ///< of each layer, and the last output (which is dx's place)
   ArenaPlace norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
+  std::array<ArenaPlace, linear_count> products;  ///< with DoRA: of the linear layers of one group at a time
   ArenaPlace head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie
   std::vector<LayerPlaces> kept;    ///< of each layer; empty places where it is not kept
   std::vector<ArenaPlace> down_xa;  ///< of layers that are not kept

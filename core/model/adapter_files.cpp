@@ -28,7 +28,7 @@ constexpr const char* ignored_fields[] = {
 constexpr const char* used_fields[] = {
     "alpha_pattern",  "base_model_name_or_path", "bias",       "exclude_modules", "init_lora_weights",
     "layers_pattern", "layers_to_transform",     "lora_alpha", "peft_type",       "r",
-    "rank_pattern",   "target_modules",          "task_type",  "use_rslora"};
+    "rank_pattern",   "target_modules",          "task_type",  "use_dora",        "use_rslora"};
 
 bool is_unset(const Json& value) {
   if (value.is_boolean()) return !value.get<bool>();
@@ -66,9 +66,7 @@ void refuse_what_is_not_built(const Json& json, const std::string& name) {
   };
   for (const auto& [key, value] : json.items()) {
     if (known(used_fields, key) || known(ignored_fields, key) || is_unset(value)) continue;
-    const std::string what = key == "use_dora" ? "DoRA adapters cannot be used yet"
-                                               : "The field " + key + " is set and cannot be honoured";
-    unsupported(what, name + ": " + key);
+    unsupported("The field " + key + " is set and cannot be honoured", name + ": " + key);
   }
 }
 
@@ -147,6 +145,7 @@ AdapterConfig parse_adapter_config(const std::string& text, const std::string& n
   config.alpha = json_number(json, "lora_alpha", 8, name);
   config.dropout = json_number(json, "lora_dropout", 0, name);
   config.rslora = json_bool(json, "use_rslora", false, name);
+  config.dora = json_bool(json, "use_dora", false, name);
   config.base_name = json_string(json, "base_model_name_or_path", "", name);
   config.targets = read_choice(json, "target_modules", name);
   config.excluded = read_choice(json, "exclude_modules", name);

@@ -28,6 +28,7 @@ struct AdapterConfig {
   double alpha = 8;
   double dropout = 0;  ///< of training only
   bool rslora = false;
+  bool dora = false;
   ModuleChoice targets;  ///< empty = the family's default, q_proj and v_proj
   ModuleChoice excluded;
   std::optional<std::vector<std::int64_t>> layers;  ///< layers_to_transform
@@ -47,9 +48,11 @@ struct AdapterModule {
   double scale = 1;  ///< alpha/r, or alpha/sqrt(r) with rslora, after patterns
 
   std::string path() const { return "model.layers." + std::to_string(layer) + "." + name; }
-  /// Name of its tensor in adapter_model.safetensors; `half` is 'A' (r,in) or 'B' (out,r).
-  std::string tensor_name(char half) const {
-    return "base_model.model." + path() + ".lora_" + half + ".weight";
+  /// Name of its tensor in adapter_model.safetensors; `part` is 'A' (r,in), 'B' (out,r) or 'M' [out], DoRA's
+  /// magnitude.
+  std::string tensor_name(char part) const {
+    const std::string stem = "base_model.model." + path() + ".lora_";
+    return part == 'M' ? stem + "magnitude_vector" : stem + part + ".weight";
   }
 };
 
@@ -71,7 +74,7 @@ struct AdapterNotes {
 };
 
 /// Reads adapter_config.json of a PEFT folder (core: no tensors). Throws Error naming file and field; what
-/// cannot be honoured (DoRA, biases, modules_to_save, an unknown field that is set, ...) is refused by name.
+/// cannot be honoured (biases, modules_to_save, an unknown field that is set, ...) is refused by name.
 AdapterConfig read_adapter_config(const std::string& folder);
 AdapterConfig parse_adapter_config(const std::string& text, const std::string& name);
 /// Reads lorikeet.json beside it; all fields are empty when there is none.

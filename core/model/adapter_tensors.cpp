@@ -16,25 +16,34 @@ constexpr const char* other_base = "Check that the adapter was made for this bas
 
 AdapterTensors::AdapterTensors(const std::string& folder, const ModelSpec& spec, const AdapterConfig& config)
     : modules_(adapter_modules(spec, config)), file_(adapter_weights_path(folder)) {
+  const std::string_view parts = config.dora ? "ABM" : "AB";
   std::set<std::string> used;
   for (const AdapterModule& module : modules_) {
-    used.insert(module.tensor_name('A'));
-    used.insert(module.tensor_name('B'));
+    for (const char part : parts) used.insert(name_of(module, part));
   }
   refuse_others(used, spec.layers);
   for (const AdapterModule& module : modules_) {
-    check(module, 'A');
-    check(module, 'B');
+    for (const char part : parts) check(module, part);
   }
 }
 
-void AdapterTensors::check(const AdapterModule& module, char half) {
-  const std::string name = module.tensor_name(half), where = file_.path() + ": " + name;
-  const SafetensorsEntry* entry = file_.find(name);
-  if (!entry)
+std::string AdapterTensors::name_of(const AdapterModule& module, char part) const {
+  const std::string name = module.tensor_name(part);
+  for (const char* ending : {"", ".weight", ".default.weight", ".default"}) {
+    if (file_.find(name + ending)) return name + ending;
+    if (part != 'M') break;
+  }
+  return {};
+}
+
+void AdapterTensors::check(const AdapterModule& module, char part) const {
+  const std::string name = name_of(module, part), where = file_.path() + ": " + module.tensor_name(part);
+  if (name.empty())
     throw Error(ErrorCode::bad_format, "The adapter lacks a tensor that its configuration asks for", where);
-  const std::vector<std::int64_t> wanted =
-      half == 'A' ? std::vector{module.rank, module.in} : std::vector{module.out, module.rank};
+  const SafetensorsEntry* entry = file_.find(name);
+  const std::vector<std::int64_t> wanted = part == 'A'   ? std::vector{module.rank, module.in}
+                                           : part == 'B' ? std::vector{module.out, module.rank}
+                                                         : std::vector{module.out};
   if (entry->shape != wanted) {
     throw Error(
         ErrorCode::bad_format,
@@ -54,7 +63,10 @@ void AdapterTensors::refuse_others(const std::set<std::string>& used, std::int64
     const auto has = [&](const char* part) { return entry.name.find(part) != std::string::npos; };
     const std::string where = file_.path() + ": " + entry.name;
     if (has("lora_magnitude_vector"))
-      throw Error(ErrorCode::unsupported, "DoRA adapters cannot be used yet", where);
+      throw Error(
+          ErrorCode::bad_format,
+          "The adapter has a magnitude (DoRA) of a layer that this base model or the configuration lacks",
+          where, "use_dora in adapter_config.json says whether magnitudes are used");
     if (has("lora_embedding_"))
       throw Error(ErrorCode::unsupported, "An adapted embedding cannot be used yet", where);
     if (has("lora_B.bias")) throw Error(ErrorCode::unsupported, "Trained biases cannot be used yet", where);
@@ -69,8 +81,8 @@ void AdapterTensors::refuse_others(const std::set<std::string>& used, std::int64
   }
 }
 
-std::vector<float> AdapterTensors::read(const AdapterModule& module, char half) const {
-  const std::string name = module.tensor_name(half), where = file_.path() + ": " + name;
+std::vector<float> AdapterTensors::read(const AdapterModule& module, char part) const {
+  const std::string name = name_of(module, part), where = file_.path() + ": " + name;
   const SafetensorsEntry& entry = *file_.find(name);
   const StorageType type = storage_type_of(entry.dtype->name);
   std::vector<float> values(entry.bytes() / static_cast<std::uint64_t>(block_bytes(type)));

@@ -11,19 +11,22 @@
 namespace lorikeet {
 
 /// The weights of an adapter folder, checked against a base model: every module the configuration names has
-/// both its tensors in the right shape, and nothing else is there that would have to be honoured.
+/// its tensors in the right shape, and nothing else is there that would have to be honoured.
 class AdapterTensors {
  public:
   /// Throws Error naming file and tensor: bad_format (missing, of another shape, of another base model),
-  /// unsupported (DoRA, biases, embeddings, whole modules, pickle).
+  /// unsupported (biases, embeddings, whole modules, pickle).
   AdapterTensors(const std::string& folder, const ModelSpec& spec, const AdapterConfig& config);
 
   const std::vector<AdapterModule>& modules() const { return modules_; }
-  /// The numbers of one half as f32, 'A' (r,in) or 'B' (out,r). Throws Error(numeric) when one is not finite.
-  std::vector<float> read(const AdapterModule& module, char half) const;
+  /// The numbers of one part as f32, 'A' (r,in), 'B' (out,r) or 'M' [out]. Throws Error(numeric) when one is not
+  /// finite.
+  std::vector<float> read(const AdapterModule& module, char part) const;
 
  private:
-  void check(const AdapterModule& module, char half);
+  /// Name of the tensor in this file: magnitudes have several (formats.md §3.4). "" where it is not there.
+  std::string name_of(const AdapterModule& module, char part) const;
+  void check(const AdapterModule& module, char part) const;
   void refuse_others(const std::set<std::string>& used, std::int64_t layers) const;
 
   std::vector<AdapterModule> modules_;

@@ -56,6 +56,7 @@ Json fresh_config(const AdapterConfig& config) {
   // A field PEFT learned later is written only when it says something, so that an old PEFT can still read the
   // file.
   if (config.rslora) json["use_rslora"] = true;
+  if (config.dora) json["use_dora"] = true;
   return json;
 }
 
@@ -114,13 +115,18 @@ std::string adapter_card_text(const AdapterConfig& config, const std::vector<Ada
   card += "- lora\n- transformers\n---\n\n# LoRA adapter" + (base.empty() ? std::string() : " for " + base) +
           "\n\n";
   card += "Trained with Lorikeet. Rank " + std::to_string(config.rank) + ", alpha " +
-          dump_json(json_of(config.alpha)) + (config.rslora ? ", rank-stabilised" : "") + ".\n\n";
+          dump_json(json_of(config.alpha)) + (config.rslora ? ", rank-stabilised" : "") +
+          (config.dora ? ", magnitude and direction apart (DoRA)" : "") + ".\n\n";
   if (!lineage.empty()) {
     card += "It goes on from the adapter " + markdown_code(public_name(lineage.front().name)) +
             " (SHA-256 of its weights: " + markdown_code(lineage.front().sha256) + ").\n\n";
   }
   card += "`lorikeet.json` says which prompt template, system text and end tokens it was trained with.\n\n";
-  card += "### Framework versions\n\n- PEFT layout, readable by PEFT 0.6 and later\n";
+  card += "### Framework versions\n\n- PEFT layout, readable by PEFT " +
+          std::string(config.dora     ? "0.10"
+                      : config.rslora ? "0.8"
+                                      : "0.6") +
+          " and later\n";
   return card;
 }
 

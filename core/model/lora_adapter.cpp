@@ -18,27 +18,32 @@
 namespace lorikeet {
 namespace {
 
-/// Lays the modules out one after the other, A before B, in one block.
-std::vector<LoraModule> place_modules(const std::vector<AdapterModule>& modules, Backend& backend,
+/// Lays the modules out one after the other, A before B before m, in one block.
+std::vector<LoraModule> place_modules(const std::vector<AdapterModule>& modules, bool dora, Backend& backend,
                                       Tensor& block) {
   std::int64_t count = 0;
-  for (const AdapterModule& module : modules) count += module.rank * (module.in + module.out);
+  for (const AdapterModule& module : modules)
+    count += module.rank * (module.in + module.out) + (dora ? module.out : 0);
   block = backend.allocate({count}, DType::f32);
   float* next = block.view().as<float>();
   std::vector<LoraModule> placed;
   for (const AdapterModule& module : modules) {
-    LoraModule lora{module.layer, module.name, module.rank, module.in, module.out, module.scale, {}, {}};
+    LoraModule lora{module.layer, module.name, module.rank, module.in, module.out, module.scale, {}, {}, {}};
     lora.a = {next, DType::f32, {module.rank, module.in}};
     next += module.rank * module.in;
     lora.b = {next, DType::f32, {module.out, module.rank}};
     next += module.out * module.rank;
+    if (dora) {
+      lora.m = {next, DType::f32, {module.out}};
+      next += module.out;
+    }
     placed.push_back(std::move(lora));
   }
   return placed;
 }
 
-std::string tensor_name(const LoraModule& module, char half) {
-  return AdapterModule{module.layer, module.name, 0, 0, 0, 0}.tensor_name(half);
+std::string tensor_name(const LoraModule& module, char part) {
+  return AdapterModule{module.layer, module.name, 0, 0, 0, 0}.tensor_name(part);
 }
 
 }  // namespace
@@ -49,11 +54,13 @@ LoraAdapter LoraAdapter::create(Backend& backend, const ModelSpec& spec, const S
   adapter.config_.alpha = settings.alpha;
   adapter.config_.dropout = settings.dropout;
   adapter.config_.rslora = settings.rslora;
+  adapter.config_.dora = settings.dora;
   adapter.config_.base_name = spec.name;
   for (const LinearModule& module : adapted_modules(spec, settings.targets)) {
     adapter.config_.targets.names.push_back(module.name.substr(module.name.rfind('.') + 1));
   }
-  adapter.modules_ = place_modules(adapter_modules(spec, adapter.config_), backend, adapter.parameters_);
+  adapter.modules_ =
+      place_modules(adapter_modules(spec, adapter.config_), settings.dora, backend, adapter.parameters_);
   backend.fill_zero(adapter.parameters_);
   for (std::size_t i = 0; i < adapter.modules_.size(); ++i) {
     const LoraModule& module = adapter.modules_[i];
@@ -71,10 +78,12 @@ LoraAdapter LoraAdapter::load(Backend& backend, const ModelSpec& spec, const std
   adapter.config_ = read_adapter_config(folder);
   adapter.notes_ = read_adapter_notes(folder);
   const AdapterTensors tensors(folder, spec, adapter.config_);
-  adapter.modules_ = place_modules(tensors.modules(), backend, adapter.parameters_);
+  adapter.modules_ = place_modules(tensors.modules(), adapter.config_.dora, backend, adapter.parameters_);
   for (std::size_t i = 0; i < adapter.modules_.size(); ++i) {
     backend.upload(adapter.modules_[i].a, tensors.read(tensors.modules()[i], 'A').data());
     backend.upload(adapter.modules_[i].b, tensors.read(tensors.modules()[i], 'B').data());
+    if (adapter.config_.dora)
+      backend.upload(adapter.modules_[i].m, tensors.read(tensors.modules()[i], 'M').data());
   }
   return adapter;
 }
@@ -84,10 +93,12 @@ void LoraAdapter::save(Backend& backend, const std::string& folder, const Adapte
   std::map<std::string, TensorView> tensors;
   std::vector<SafetensorsPlan> plan;
   for (const LoraModule& module : modules_) {
-    for (const char half : {'A', 'B'}) {
-      const TensorView view = half == 'A' ? module.a : module.b;
-      tensors[tensor_name(module, half)] = view;
-      plan.push_back({tensor_name(module, half), "F32", {view.shape[0], view.shape[1]}});
+    for (const auto& [part, view] : {std::pair{'A', module.a}, {'B', module.b}, {'M', module.m}}) {
+      if (!view) continue;
+      std::vector<std::int64_t> shape = {view.shape[0]};
+      if (view.shape.rank() == 2) shape.push_back(view.shape[1]);
+      tensors[tensor_name(module, part)] = view;
+      plan.push_back({tensor_name(module, part), "F32", std::move(shape)});
     }
   }
   const std::string weights = target.folder() + "/adapter_model.safetensors";

@@ -14,22 +14,24 @@ namespace lorikeet {
 class Backend;
 struct Settings;
 
-/// The low-rank pair of one linear layer.
+/// The low-rank pair of one linear layer, with DoRA also its magnitudes.
 struct LoraModule {
   std::int64_t layer = 0;
   std::string name;                        ///< "self_attn.q_proj"
   std::int64_t rank = 0, in = 0, out = 0;
   double scale = 1;                        ///< alpha/r, or alpha/sqrt(r) with rslora, after patterns
   TensorView a, b;                         ///< f32 (r,in), (out,r); inside the adapter's parameter block
+  TensorView m;                            ///< f32 [out], there too; empty without DoRA
 };
 
 /// A LoRA adapter on one device: all parameters in one block, so the optimiser walks it in one pass.
 class LoraAdapter {
  public:
-  /// A fresh one: A uniform in (-1/sqrt(in), 1/sqrt(in)) by the seed's stream, B zero (PEFT's default).
+  /// A fresh one: A uniform in (-1/sqrt(in), 1/sqrt(in)) by the seed's stream, B zero (PEFT's default). Magnitudes
+  /// are zero until start_magnitudes (dora.h) takes them from the base.
   static LoraAdapter create(Backend& backend, const ModelSpec& spec, const Settings& settings);
   /// From a PEFT folder: safetensors F32/F16/BF16, rslora, rank_pattern, alpha_pattern, target lists, "all-linear" or regex.
-  /// What cannot be honoured (DoRA, modules_to_save, bias, embeddings) is refused by name; pickle is refused.
+  /// What cannot be honoured (modules_to_save, bias, embeddings) is refused by name; pickle is refused.
   static LoraAdapter load(Backend& backend, const ModelSpec& spec, const std::string& folder);
 
   /// PEFT layout: adapter_config.json, adapter_model.safetensors (F32), README.md, lorikeet.json; written atomically.
@@ -42,7 +44,7 @@ class LoraAdapter {
   const std::vector<LoraModule>& modules() const { return modules_; }
   /// The module of a linear layer or nullptr.
   const LoraModule* find(std::int64_t layer, const std::string& name) const;
-  TensorView parameters() const { return parameters_; }          ///< f32 [n], A and B of every module one after the other
+  TensorView parameters() const { return parameters_; }          ///< f32 [n], A, B (and m) of every module one after the other
   std::int64_t parameter_count() const;
 
  private:

@@ -27,6 +27,7 @@ ActivationShape shape_of(const BaseModel& model, const LoraAdapter* adapter,
   shape.with_gradient = adapter != nullptr;
   shape.offload = options.offload;
   shape.draws = options.dropout != 0 || options.neftune != 0;
+  shape.dora = adapter && adapter->config().dora;
   for (std::size_t which = 0; adapter && which < linear_count; ++which) {
     for (const auto& module : adapter->modules()) {
       if (module.name == linear_names[which]) shape.ranks[which] = std::max(shape.ranks[which], module.rank);
@@ -49,12 +50,6 @@ OffloadedInputs make_offloaded(Backend& backend, const ActivationShape& shape, s
 }
 
 }  // namespace
-
-const Weight& linear_weight(const LayerWeights& layer, std::size_t which) {
-  const std::array<const Weight*, linear_count> all = {&layer.q,    &layer.k,  &layer.v,   &layer.o,
-                                                       &layer.gate, &layer.up, &layer.down};
-  return *all[which];
-}
 
 DeviceLayout layout_of(const Backend& backend) {
   // Both kinds are known: the plan counts the same layout without the device.
@@ -80,6 +75,7 @@ Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options
       lora[static_cast<std::size_t>(layer)][which] = adapter->find(layer, linear_names[which]);
     }
   }
+  if (adapter) dora.emplace(base, *adapter).refresh();
 }
 
 Transformer::Impl::~Impl() {
@@ -191,6 +187,7 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
   dq = view(places.dq);
   dk = view(places.dk);
   dv = view(places.dv);
+  for (std::size_t which = 0; which < linear_count; ++which) products[which] = view(places.products[which]);
   kept.assign(places.kept.size(), {});
   down_xa.assign(places.down_xa.size(), {});
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -238,6 +235,10 @@ void Transformer::Impl::run(const TokenBatch& host, float grad_scale, TensorView
 Transformer::Transformer(BaseModel& model, const LoraAdapter* adapter, Options options)
     : impl_(std::make_unique<Impl>(model, adapter, std::move(options))) {}
 Transformer::~Transformer() = default;
+
+void Transformer::adapter_changed() {
+  if (impl_->dora) impl_->dora->refresh();
+}
 
 void Transformer::evaluate(const TokenBatch& batch, TensorView sums, const std::function<void()>& between) {
   impl_->run(batch, 0, {}, sums, between);

@@ -41,6 +41,8 @@ class Transformer {
   Transformer(BaseModel& model, const LoraAdapter* adapter, Options options);
   ~Transformer();
 
+  /// To be called after every change of the adapter's numbers: what follows from them (DoRA's norms) is made again.
+  void adapter_changed();
   /// Adds {loss, correct answers} of a batch to `sums` f64 [2] on the device, without waiting for it.
   void evaluate(const TokenBatch& batch, TensorView sums, const std::function<void()>& between = {});
   /// The same in training, and adds the gradient of loss * grad_scale to `gradients`, a block laid out as

@@ -8,15 +8,44 @@
 
 namespace lorikeet {
 
+TensorView Transformer::Impl::gradient_of(TensorView parameter, TensorView gradients) const {
+  // The gradient block is laid out as the adapter's parameters, so a tensor's gradient sits at the same
+  // distance.
+  const std::ptrdiff_t offset = parameter.as<char>() - adapter->parameters().as<char>();
+  return {gradients.as<char>() + offset, DType::f32, parameter.shape};
+}
+
+void Transformer::Impl::magnitudes_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
+                                        const Activations& act, TensorView gradients,
+                                        std::span<LinearBackwardPart> group) {
+  std::array<LoraTerm, 3> terms;
+  std::array<LinearPart, 3> again;
+  std::size_t count = 0;
+  for (const Part& part : parts) {
+    const DoraModule* magnitude = dora->find(layer, part.which);
+    if (!magnitude) continue;
+    terms[count] = term(layer, part.which, act);
+    again[count] = {&magnitude->bare, {&terms[count], 1u}, products[part.which]};
+    ++count;
+  }
+  if (count == 0) return;
+  backend.linear_group_forward(x, {again.data(), count}, {});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Linear which = parts.begin()[i].which;
+    const DoraModule* magnitude = dora->find(layer, which);
+    if (!magnitude) continue;
+    // The residual stream's own gradient goes on from here, the others are not wanted any more.
+    const bool is_stream = which == o_proj || which == down_proj;
+    const TensorView dz = is_stream ? products[which] : group[i].dy;
+    backend.scale_columns_backward(group[i].dy, products[which], magnitude->gain, magnitude->norms,
+                                   gradient_of(magnitude->lora->m, gradients), dz);
+    group[i].dy = dz;
+  }
+}
+
 void Transformer::Impl::linear_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
                                     const Activations& act, TensorView gradients, TensorView dx_out) {
   const auto i = static_cast<std::size_t>(layer);
-  // The gradient block is laid out as the adapter's parameters, so a tensor's gradient sits at the same
-  // distance.
-  const auto same_place = [&](TensorView parameter) {
-    const std::ptrdiff_t offset = parameter.as<char>() - adapter->parameters().as<char>();
-    return TensorView{gradients.as<char>() + offset, DType::f32, parameter.shape};
-  };
   std::array<LoraTerm, 3> terms;
   std::array<LoraGradient, 3> sums;
   std::array<LinearBackwardPart, 3> group;
@@ -27,13 +56,14 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::initializer_list<Pa
     group[count] = {part.y, &linear_weight(model.layers()[i], part.which), nullptr, nullptr};
     if (module) {
       terms[count] = term(layer, part.which, act);
-      sums[count] = {same_place(module->a), same_place(module->b)};
+      sums[count] = {gradient_of(module->a, gradients), gradient_of(module->b, gradients)};
       group[count].lora = &terms[count];
       group[count].gradient = &sums[count];
       any_adapted = true;
     }
     ++count;
   }
+  if (any_adapted) magnitudes_back(layer, parts, x, act, gradients, {group.data(), count});
   if (any_adapted || dx_out)
     backend.linear_group_backward({group.data(), count}, x, dx_out, Write::overwrite);
 }

@@ -45,14 +45,23 @@ void Transformer::Impl::linear(std::int64_t layer, std::initializer_list<Part> p
   std::array<LoraTerm, 3> terms;
   std::array<LinearPart, 3> group;
   std::size_t count = 0;
+  bool scaled = false;
   for (const Part& part : parts) {
     const bool adapted = lora[i][part.which] != nullptr;
     if (adapted) terms[count] = term(layer, part.which, act);
-    group[count] = {
-        &linear_weight(model.layers()[i], part.which), {&terms[count], adapted ? 1u : 0u}, part.y};
+    const DoraModule* magnitude = adapted ? dora->find(layer, part.which) : nullptr;
+    scaled = scaled || magnitude;
+    group[count] = {magnitude ? &magnitude->bare : &linear_weight(model.layers()[i], part.which),
+                    {&terms[count], adapted ? 1u : 0u},
+                    part.y};
     ++count;
   }
-  backend.linear_group_forward(x, {group.data(), count}, residual);
+  // A residual belongs to the only part; what a gain scales must not hold it yet.
+  backend.linear_group_forward(x, {group.data(), count}, scaled ? TensorView{} : residual);
+  for (const Part& part : parts) {
+    if (const DoraModule* magnitude = scaled ? dora->find(layer, part.which) : nullptr)
+      backend.scale_columns(part.y, magnitude->gain, magnitude->bias, residual, part.y);
+  }
 }
 
 void Transformer::Impl::forward_layer(std::int64_t layer, TensorView x, const Activations& act,

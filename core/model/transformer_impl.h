@@ -3,17 +3,18 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/model/activation_plan.h"
+#include "core/model/dora.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/offloaded_inputs.h"
 #include "core/model/transformer.h"
 
 namespace lorikeet {
 
-const Weight& linear_weight(const LayerWeights& layer, std::size_t which);
 /// How this back end wants activations to lie.
 DeviceLayout layout_of(const Backend& backend);
 
@@ -75,6 +76,11 @@ struct Transformer::Impl {
                    const Activations& act, TensorView gradients, TensorView dx_out);
   TensorView view(const ArenaPlace& place) const;
   LoraTerm term(std::int64_t layer, std::size_t which, const Activations& act) const;
+  /// Gradients of the magnitudes of a group's DoRA parts; `group` then has the gradients of what their gains
+  /// scale.
+  void magnitudes_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
+                       const Activations& act, TensorView gradients, std::span<LinearBackwardPart> group);
+  TensorView gradient_of(TensorView parameter, TensorView gradients) const;
 
   BaseModel& model;
   Backend& backend;
@@ -83,6 +89,7 @@ struct Transformer::Impl {
   Options options;
   AttentionShape attention_shape;
   std::vector<std::array<const LoraModule*, linear_count>> lora;  ///< by layer; nullptr where there is none
+  std::optional<DoraState> dora;                                  ///< with an adapter
   ActivationShape shape;                                          ///< of the batch at hand
   Arena arena;
   Tensor own_sums;  ///< f64 [2], for callers without sums of their own
@@ -96,6 +103,7 @@ struct Transformer::Impl {
   Activations scratch;              ///< of the layer at hand when it is not kept
   TensorView norm, inner;           ///< norm output (T,H) and SwiGLU output (T,I)
   TensorView dx, dnorm, dinner, dattention, dq, dk, dv;
+  std::array<TensorView, linear_count> products;  ///< with DoRA: what its gain scales, of the group at hand
   TensorView head_rows, head_norm, head_gradient, head_rstd;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// W + scale * B A for every adapted layer: in f32 from the base as stored, rounded once to the target type.
-// Goes through each matrix in blocks of rows, so memory stays at a few MiB and one module's A and B.
+// W + scale * B A for every adapted layer, with DoRA m / norm o (W + scale * B A), the norm of each row of
+// that sum: in f32 from the base as stored, rounded once to the target type. Goes through each matrix in
+// blocks of rows, so memory stays at a few MiB and one module's A and B.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -28,8 +29,10 @@ struct LowRank {
   std::int64_t rank = 0, in = 0;
   float scale = 1;
   std::vector<float> a, b;  ///< (r,in), (out,r)
+  std::vector<float> m;     ///< [out], DoRA's magnitudes; empty without them
 
-  /// Adds the rows [first, first + count) of scale * B A to `rows`; gives the largest change.
+  /// Changes the rows [first, first + count) of the weight, `rows`, as the adapter does; gives the largest
+  /// change.
   double add_rows(std::int64_t first, std::int64_t count, float* rows) const {
     double largest = 0;
 #pragma omp parallel reduction(max : largest)
@@ -44,14 +47,29 @@ struct LowRank {
           for (std::int64_t k = 0; k < in; ++k) delta[static_cast<std::size_t>(k)] += factor * from[k];
         }
         float* row = rows + i * in;
+        const double gain = gain_of(first + i, row, delta);
         for (std::int64_t k = 0; k < in; ++k) {
           const float change = scale * delta[static_cast<std::size_t>(k)];
-          row[k] += change;
-          largest = std::max(largest, static_cast<double>(std::abs(change)));
+          const float merged = static_cast<float>(gain * static_cast<double>(row[k] + change));
+          largest = std::max(largest, static_cast<double>(std::abs(merged - row[k])));
+          row[k] = merged;
         }
       }
     }
     return largest;
+  }
+
+ private:
+  /// m / norm of a row of W + scale * B A; 1 without magnitudes, 0 where the norm is 0 as in training.
+  double gain_of(std::int64_t j, const float* row, const std::vector<float>& delta) const {
+    if (m.empty()) return 1;
+    double squares = 0;
+    for (std::int64_t k = 0; k < in; ++k) {
+      const double value =
+          static_cast<double>(row[k]) + static_cast<double>(scale * delta[static_cast<std::size_t>(k)]);
+      squares += value * value;
+    }
+    return squares == 0 ? 0 : static_cast<double>(m[static_cast<std::size_t>(j)]) / std::sqrt(squares);
   }
 };
 
@@ -87,6 +105,7 @@ class Merger {
       : dtype_(merged_dtype(request.type)),
         source_(open_weight_source(request.model_path)),
         adapter_(request.adapter_path, files.spec, files.config),
+        dora_(files.config.dora),
         stop_(std::move(stop)),
         progress_(progress) {
     for (const AdapterModule& module : adapter_.modules()) modules_[module.path() + ".weight"] = &module;
@@ -132,13 +151,20 @@ class Merger {
     const auto found = modules_.find(tensor);
     if (found == modules_.end()) return {};
     const AdapterModule& module = *found->second;
-    return {module.rank, module.in, static_cast<float>(module.scale), adapter_.read(module, 'A'),
-            adapter_.read(module, 'B')};
+    LowRank change{module.rank,
+                   module.in,
+                   static_cast<float>(module.scale),
+                   adapter_.read(module, 'A'),
+                   adapter_.read(module, 'B'),
+                   {}};
+    if (dora_) change.m = adapter_.read(module, 'M');
+    return change;
   }
 
   std::string dtype_;
   std::unique_ptr<WeightSource> source_;
   AdapterTensors adapter_;
+  bool dora_;
   std::map<std::string, const AdapterModule*> modules_;  ///< by the name of the weight they change
   std::stop_token stop_;
   const ExportProgress& progress_;

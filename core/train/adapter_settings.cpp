@@ -34,6 +34,7 @@ Settings carried_settings(const ModelSpec& spec, const std::string& adapter_fold
   settings.rank = config.rank;
   settings.alpha = config.alpha;
   settings.rslora = config.rslora;
+  settings.dora = config.dora;
   settings.targets = target_text(spec, config);
   if (config.dropout >= 0 && config.dropout <= find_setting("dropout")->high)
     settings.dropout = config.dropout;
@@ -49,7 +50,7 @@ void check_carried(const ModelSpec& spec, const std::string& adapter_folder, con
     return names;
   };
   const bool same_targets = modules(settings) == modules(carried);
-  for (const char* key : {"rank", "alpha", "rslora", "targets"}) {
+  for (const char* key : {"rank", "alpha", "rslora", "dora", "targets"}) {
     const std::string asked = setting_text(settings, key), has = setting_text(carried, key);
     if (asked == has || (std::string(key) == "targets" && same_targets)) continue;
     throw Error(ErrorCode::invalid_argument,

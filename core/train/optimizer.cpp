@@ -28,7 +28,8 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
     : backend_(backend), parameters_(adapter.parameters()) {
   std::size_t total = 0;
   for (const auto& module : adapter.modules()) {
-    for (const TensorView& parameter : {module.a, module.b}) {
+    for (const TensorView& parameter : {module.a, module.b, module.m}) {
+      if (!parameter) continue;
       AdamPart part;
       part.offset = parameter.as<float>() - parameters_.as<float>();
       part.count = parameter.elements();

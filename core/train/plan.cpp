@@ -53,13 +53,22 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
 std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   std::uint64_t bytes = 0;
   for (const auto& module : adapted_modules(spec, settings.targets)) {
-    for (const std::int64_t side : {module.in, module.out}) {
-      const auto elements = static_cast<std::uint64_t>(side * settings.rank);
+    for (const std::int64_t count :
+         {module.in * settings.rank, module.out * settings.rank, settings.dora ? module.out : 0}) {
+      const auto elements = static_cast<std::uint64_t>(count);
       const bool wide = settings.optimizer == "adamw" || elements < 4096;  // small tensors keep f32 state
       bytes += wide ? 8 * elements : 2 * elements + 8 * divide_up(elements, 256);
     }
   }
   return bytes * static_cast<std::uint64_t>(spec.layers);
+}
+
+/// Norms and gains of DoRA's magnitudes (DoraState).
+std::uint64_t dora_bytes(const ModelSpec& spec, const Settings& settings) {
+  if (!settings.dora) return 0;
+  std::int64_t outputs = 0;
+  for (const auto& module : adapted_modules(spec, settings.targets)) outputs += module.out;
+  return 8 * static_cast<std::uint64_t>(outputs * spec.layers);
 }
 
 /// Scratch of the CPU back end: one dequantised weight, its products' workspace, what a branch with dropout
@@ -113,10 +122,10 @@ void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const Activatio
 }
 
 /// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
-/// recompute where layers are not kept, head on trained tokens only, attention as causal halves
+/// recompute where layers are not kept, products again for DoRA's magnitudes, head on trained tokens only, attention as causal halves
 /// (performance.md §3).
 double epoch_operations(const ModelSpec& spec, const DataShape& data, double adapter, double kept_share,
-                        std::int64_t max_length) {
+                        std::int64_t max_length, bool dora) {
   const auto tokens = static_cast<double>(data.tokens);
   const auto linear = static_cast<double>(spec.linear_parameters());
   const double head = static_cast<double>(spec.vocab_size * spec.hidden_size);
@@ -125,7 +134,7 @@ double epoch_operations(const ModelSpec& spec, const DataShape& data, double ada
   const double attention =
       static_cast<double>(spec.layers) * 2.0 * mean_context * static_cast<double>(spec.heads * spec.head_dim);
   const double forward = 2 * linear + 2 * adapter + attention;
-  const double backward = 2 * linear + 4 * adapter + 2.5 * attention;
+  const double backward = 2 * linear + 4 * adapter + 2.5 * attention + (dora ? 2 * linear + 2 * adapter : 0);
   return tokens * (forward * (2.0 - kept_share) + backward) +
          4.0 * head * static_cast<double>(data.trained_tokens);
 }
@@ -166,6 +175,7 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   memory.base_weights = base_bytes(spec, settings, static_cast<std::uint64_t>(device.compute_bytes));
   memory.adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
   memory.gradients = memory.adapter;
+  memory.adapter += dora_bytes(spec, settings);
   memory.optimizer = optimizer_bytes(spec, settings);
   if (device.is_cuda) {
     add_cuda_scratch(memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0),
@@ -240,7 +250,7 @@ std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::stri
 std::int64_t adapter_parameters(const ModelSpec& spec, const Settings& settings) {
   std::int64_t count = 0;
   for (const auto& module : adapted_modules(spec, settings.targets))
-    count += settings.rank * (module.in + module.out);
+    count += settings.rank * (module.in + module.out) + (settings.dora ? module.out : 0);
   return count * spec.layers;
 }
 
@@ -283,6 +293,7 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   shape.compute = device.compute_bytes == 4 ? DType::f32 : DType::bf16;
   shape.offload = settings.offload;
   shape.draws = draws_random_numbers(settings);
+  shape.dora = settings.dora;
   shape.keep.assign(static_cast<std::size_t>(spec.layers), true);
   // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
   for (std::int64_t layer = 0; layer < recomputed_layers; ++layer)
@@ -331,7 +342,7 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   const double epochs =
       static_cast<double>(plan.steps) / static_cast<double>(std::max<std::int64_t>(1, plan.steps_per_epoch));
   plan.operations = epochs * epoch_operations(spec, data, static_cast<double>(plan.adapter_parameters),
-                                              kept_share, plan.max_length);
+                                              kept_share, plan.max_length, settings.dora);
 
   if (plan.steps < short_run_steps) {
     plan.warnings.push_back("Only " + std::to_string(plan.steps) + " steps: too short to learn much, " +

@@ -6,6 +6,7 @@
 #include "core/library/base_id.h"
 #include "core/library/library.h"
 #include "core/model/compute_choice.h"
+#include "core/model/dora.h"
 #include "core/train/check_job.h"
 #include "core/train/checkpoint.h"
 #include "core/train/run.h"
@@ -42,6 +43,7 @@ void Run::load() {
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
                                                : LoraAdapter::load(*backend_, spec_, from_.folder));
   adapter_->set_dropout(job_.settings.dropout);
+  if (from_.folder.empty()) start_magnitudes(*model_, *adapter_);
 }
 
 void Run::record_job() {

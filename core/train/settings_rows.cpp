@@ -76,8 +76,9 @@ std::vector<SettingRow> adapter_rows() {
       advanced(row("rslora", &Settings::rslora, Kind::boolean, "false", "adapter",
                    "Scale by alpha divided by the square root of rank, steadier at high ranks",
                    "LoraConfig.use_rslora")),
-      reserved(row("dora", &Settings::dora, Kind::boolean, "false", "adapter",
-                   "Learn magnitude and direction apart", "LoraConfig.use_dora")),
+      advanced(row("dora", &Settings::dora, Kind::boolean, "false", "adapter",
+                   "Learn magnitude and direction apart: often better at low ranks, a third slower",
+                   "LoraConfig.use_dora")),
       advanced(choice(
           row("init", &Settings::init, Kind::choice, "default", "adapter",
               "Start values: default leaves the model unchanged at step 0", "LoraConfig.init_lora_weights"),

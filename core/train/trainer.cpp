@@ -36,7 +36,7 @@ void restore_adapter(Backend& backend, const ModelSpec& spec, LoraAdapter& adapt
   const LoraAdapter saved = LoraAdapter::load(backend, spec, folder);
   const auto same = [](const LoraModule& one, const LoraModule& other) {
     return one.layer == other.layer && one.name == other.name && one.rank == other.rank &&
-           one.scale == other.scale;
+           one.scale == other.scale && static_cast<bool>(one.m) == static_cast<bool>(other.m);
   };
   if (!std::equal(saved.modules().begin(), saved.modules().end(), adapter.modules().begin(),
                   adapter.modules().end(), same)) {
@@ -121,6 +121,7 @@ void Trainer::Impl::update(const StepReport& report) {
   adam.gradient_scale = static_cast<float>(1 / report.loss_scale);
   optimizer.step(gradients, adam, static_cast<float>(parts.settings.max_grad_norm),
                  numbers.view().row_range(0, 1), outcome());
+  transformer.adapter_changed();
   backend.sum_of_squares(parts.adapter->parameters(), weights());
   readback.start(numbers);
 }
@@ -272,6 +273,7 @@ void Trainer::restore(const std::string& folder) {
   const std::string bytes = read_file(folder + "/optimizer.bin");
   t.optimizer.restore({bytes.begin(), bytes.end()});
   restore_adapter(t.backend, t.parts.model->spec(), *t.parts.adapter, folder);
+  t.transformer.adapter_changed();
   t.done = json_int(state, "step", 0, 0, INT64_MAX, name);
   t.tokens = json_int(state, "tokens", 0, 0, INT64_MAX, name);
   t.skipped = json_int(state, "skipped", 0, 0, t.done, name);

@@ -94,6 +94,15 @@ class CpuBackend : public Backend {
   void sample(TensorView logits, TensorView recent, const SamplingRule& rule, double uniform,
               TensorView id) override;
 
+  // dora.cpp
+  void row_norms(const Weight& weight, const LoraTerm* lora, TensorView norms, TensorView magnitude,
+                 TensorView gain) override;
+  void scale_columns(TensorView z, TensorView gain, TensorView bias, TensorView residual,
+                     TensorView y) override;
+  void scale_columns_backward(TensorView dy, TensorView z, TensorView gain, TensorView norms,
+                              TensorView gradient, TensorView dz) override;
+  void dequantize_rows(const Weight& weight, std::int64_t first, TensorView rows) override;
+
   // optimizer.cpp
   void sum_of_squares(TensorView x, TensorView sum) override;
   void adamw(TensorView parameter, TensorView gradient, TensorView m, TensorView v,

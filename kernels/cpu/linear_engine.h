@@ -28,6 +28,8 @@ class LinearEngine {
   void cross_entropy(TensorView h, const Weight& head, TensorView targets, float grad_scale, TensorView sums,
                      TensorView dh, float soft_cap);
   void logits(TensorView h, const Weight& head, TensorView logits, float soft_cap);
+  void row_norms(const Weight& weight, const LoraTerm* lora, TensorView norms);
+  void expand_rows(const Weight& weight, std::int64_t first, TensorView rows);
 
  private:
   class LossChunk;

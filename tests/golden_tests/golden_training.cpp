@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "core/train/plan.h"
 #include "tests/support/golden.h"
@@ -54,6 +55,11 @@ std::vector<TokenRow> golden_rows(bool train_all) {
   return rows;
 }
 
+WeightFormat format_of(const std::string& variant) {
+  const auto run = read_json("lora_variants/run.json");
+  return run.at("cases").at(variant).at("quantization") == "nf4" ? WeightFormat::nf4 : WeightFormat::f32;
+}
+
 }  // namespace
 
 Settings ten_step_settings() {
@@ -84,6 +90,17 @@ Training::Training(std::int64_t recomputed_layers, int threads, const Settings& 
   start(settings, recomputed_layers);
 }
 
+Training::Training(const std::string& variant, std::int64_t recomputed_layers, int threads)
+    : model("tiny_llama", threads, format_of(variant)),
+      adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_variants/" + variant + "/adapter_start"))),
+      rows(golden_rows(false)) {
+  Settings settings = ten_step_settings();
+  settings.rank = adapter.config().rank;
+  settings.alpha = adapter.config().alpha;
+  settings.dora = adapter.config().dora;
+  start(settings, recomputed_layers);
+}
+
 Training::Training(const Settings& settings)
     : model("tiny_llama", 1),
       adapter(LoraAdapter::create(model.backend(), model.spec(), settings)),
@@ -104,6 +121,24 @@ void Training::start(const Settings& settings, std::int64_t recomputed_layers) {
   parts.plan = make_plan(model.spec(), data, parts.settings, {std::uint64_t{1} << 32, 4});
   parts.plan.recomputed_layers = recomputed_layers;
   trainer = std::make_unique<Trainer>(parts);
+}
+
+double Training::compare(TensorView block, const std::string& file, double tolerance) {
+  const auto tensors = read_tensors(file);
+  double worst = 0;
+  std::size_t compared = 0;
+  for (const LoraModule& module : adapter.modules()) {
+    for (const char part : parts_of(module)) {
+      const std::string name = peft_name(module, part);
+      const double off = relative_difference(module_values(model.backend(), adapter, block, module, part),
+                                             tensors.at(name).floats());
+      if (!(off <= tolerance)) throw std::runtime_error(name + " is off by " + std::to_string(off));
+      worst = std::max(worst, off);
+      ++compared;
+    }
+  }
+  if (compared != tensors.size()) throw std::runtime_error(file + " has other tensors than the adapter");
+  return worst;
 }
 
 }  // namespace lorikeet::golden

@@ -17,9 +17,16 @@ Settings ten_step_settings();
 struct Training {
   explicit Training(std::int64_t recomputed_layers, int threads = 1,
                     const Settings& settings = ten_step_settings());
+  /// The same rows for a case of lora_variants.
+  Training(const std::string& variant, std::int64_t recomputed_layers, int threads);
   /// The same rows under other settings, from an adapter whose A comes of the formula of
   /// make_training_curves.py and whose B is 0.
   explicit Training(const Settings& settings);
+
+
+  /// Every tensor of a block (parameters or gradients) against the file of PEFT names; throws
+  /// std::runtime_error naming one that is off by more than `tolerance` (relative); gives the worst.
+  double compare(TensorView block, const std::string& file, double tolerance);
 
   TinyModel model;
   LoraAdapter adapter;

@@ -57,13 +57,18 @@ std::vector<float> picked_rows(const std::vector<float>& all, std::int64_t width
 }
 
 std::string peft_name(const LoraModule& module, char part) {
-  return "base_model.model.model.layers." + std::to_string(module.layer) + "." + module.name + ".lora_" +
-         part + ".weight";
+  const std::string layer =
+      "base_model.model.model.layers." + std::to_string(module.layer) + "." + module.name;
+  return part == 'M' ? layer + ".lora_magnitude_vector" : layer + ".lora_" + part + ".weight";
+}
+
+std::string parts_of(const LoraModule& module) {
+  return module.m ? "ABM" : "AB";
 }
 
 std::vector<float> module_values(Backend& backend, const LoraAdapter& adapter, TensorView block,
                                  const LoraModule& module, char part) {
-  const TensorView& view = part == 'A' ? module.a : module.b;
+  const TensorView& view = part == 'A' ? module.a : part == 'B' ? module.b : module.m;
   const auto offset = view.as<float>() - adapter.parameters().as<float>();
   TensorView here = view;
   here.data = block.as<float>() + offset;

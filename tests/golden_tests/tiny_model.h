@@ -41,8 +41,11 @@ TokenRow plain_row(const std::vector<TokenId>& ids);
 std::vector<float> picked_rows(const std::vector<float>& all, std::int64_t width,
                                const std::vector<std::int32_t>& rows);
 
-/// The name PEFT gives to a tensor of a module: part is 'A' or 'B'.
+/// The name PEFT gives to a tensor of a module: part is 'A', 'B' or 'M' (DoRA's magnitude).
 std::string peft_name(const LoraModule& module, char part);
+
+/// The parts a module has: "AB", or "ABM" with DoRA.
+std::string parts_of(const LoraModule& module);
 
 /// A module's part out of a block laid out as adapter.parameters() (parameters or gradients), downloaded.
 std::vector<float> module_values(Backend& backend, const LoraAdapter& adapter, TensorView block,

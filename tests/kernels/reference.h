@@ -90,6 +90,15 @@ Linear linear_forward(const Values& x, const Values& w, const Values& bias, cons
 LinearGradients linear_backward(const Values& dy, const Values& x, const Values& w, const Lora* branch,
                                 const LinearSizes& sizes);
 
+/// --- Magnitude and direction: z (M,N), w (N,K); lora may be null ---
+Values row_norms(const Values& w, const Lora* lora, std::int64_t out, std::int64_t in);
+/// bias and residual may be empty.
+Values scale_columns(const Values& z, const Values& gain, const Values& bias, const Values& residual);
+struct ColumnGradients {
+  Values gradient, dz;
+};
+ColumnGradients scale_columns_backward(const Values& dy, const Values& z, const Values& gain, const Values& norms);
+
 /// --- Head and loss: h (R,H), head (V,H) ---
 struct CrossEntropy {
   double loss = 0;     ///< sum of -log p(target)

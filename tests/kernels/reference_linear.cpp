@@ -87,6 +87,36 @@ LinearGradients linear_backward(const Values& dy, const Values& x, const Values&
   return g;
 }
 
+Values row_norms(const Values& w, const Lora* lora, std::int64_t out, std::int64_t in) {
+  Values sum = w, norms(at(out), 0.0);
+  if (lora != nullptr)
+    multiply_add(sum, {lora->b, lora->rank, 1}, {lora->a, in, 1}, out, in, lora->rank, lora->scale);
+  for (std::size_t i = 0; i < sum.size(); ++i) norms[i / at(in)] += sum[i] * sum[i];
+  for (double& norm : norms) norm = std::sqrt(norm);
+  return norms;
+}
+
+Values scale_columns(const Values& z, const Values& gain, const Values& bias, const Values& residual) {
+  Values y(z.size());
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    y[i] = z[i] * gain[i % gain.size()];
+    if (!bias.empty()) y[i] += bias[i % gain.size()];
+    if (!residual.empty()) y[i] += residual[i];
+  }
+  return y;
+}
+
+ColumnGradients scale_columns_backward(const Values& dy, const Values& z, const Values& gain,
+                                       const Values& norms) {
+  ColumnGradients g{Values(gain.size(), 0.0), Values(z.size())};
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const std::size_t column = i % gain.size();
+    if (norms[column] != 0) g.gradient[column] += dy[i] * z[i] / norms[column];
+    g.dz[i] = dy[i] * gain[column];
+  }
+  return g;
+}
+
 Values head_logits(const Values& h, const Values& head, std::int64_t width, double soft_cap,
                    const Values& bias) {
   const std::int64_t rows = length(h) / width;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element and row loops; the formulas are in glu.cpp, gelu.cpp, rms_norm.cpp, layer_norm.cpp and rope.cpp one
-// folder up. f32 between load and store. Compiled once per instruction set.
+// Element and row loops; the formulas are in glu.cpp, gelu.cpp, dora.cpp, rms_norm.cpp, layer_norm.cpp and
+// rope.cpp one folder up. f32 between load and store. Compiled once per instruction set.
 #include "kernels/cpu/simd/table.h"
 #include "kernels/cpu/simd/vec.h"
 
@@ -26,6 +26,27 @@ void narrow(const float* from, std::uint16_t* to, std::int64_t n) {
 template <typename T>
 void add(void* to, const void* from, std::int64_t n) {
   for_each_vector(n, [&](auto i) { i.store(out<T>(to), i.load(in<T>(to)) + i.load(in<T>(from))); });
+}
+
+template <typename T>
+void scale_columns(const void* z, const float* gain, const float* bias, const void* residual, void* y,
+                   std::int64_t n) {
+  for_each_vector(n, [&](auto i) {
+    Vec value = i.load(in<T>(z)) * i.load(gain);
+    if (bias != nullptr) value += i.load(bias);
+    if (residual != nullptr) value += i.load(in<T>(residual));
+    i.store(out<T>(y), value);
+  });
+}
+
+template <typename T>
+void scale_columns_backward(const void* dy, const void* z, const float* gain, float* sums, void* dz,
+                            std::int64_t n) {
+  for_each_vector(n, [&](auto i) {
+    const Vec d = i.load(in<T>(dy));
+    i.store(sums, i.load(sums) + d * i.load(in<T>(z)));
+    i.store(out<T>(dz), d * i.load(gain));
+  });
 }
 
 LORIKEET_INLINE Vec sigmoid(Vec x) {
@@ -273,6 +294,8 @@ const ElementKernels elements = {widen,
                                  {gelu_backward<float>, gelu_backward<Bf16>},
                                  soft_cap,
                                  {soft_cap_backward<float>, soft_cap_backward<Bf16>},
+                                 {scale_columns<float>, scale_columns<Bf16>},
+                                 {scale_columns_backward<float>, scale_columns_backward<Bf16>},
                                  {rms_norm<float>, rms_norm<Bf16>},
                                  {rms_norm_backward<float>, rms_norm_backward<Bf16>},
                                  {rms_norm_plus<float>, rms_norm_plus<Bf16>},

@@ -27,6 +27,12 @@ struct ElementKernels {
   /// x = cap * tanh(x / cap); and gradient *= 1 - (y / cap)^2 of such a y.
   void (*soft_cap)(float* x, float cap, std::int64_t n);
   void (*soft_cap_backward[2])(void* gradient, const float* y, float cap, std::int64_t n);
+  /// y = z * gain + bias + residual; bias and residual may be null.
+  void (*scale_columns[2])(const void* z, const float* gain, const float* bias, const void* residual, void* y,
+                           std::int64_t n);
+  /// sums += dy * z, dz = dy * gain; dz may be dy or z.
+  void (*scale_columns_backward[2])(const void* dy, const void* z, const float* gain, float* sums, void* dz,
+                                    std::int64_t n);
   /// --- Rows ---
   void (*rms_norm[2])(const void* x, const float* weight, float epsilon, std::int64_t rows,
                       std::int64_t width, void* y, float* rstd);

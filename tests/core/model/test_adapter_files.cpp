@@ -126,7 +126,7 @@ class TestAdapterFiles : public QObject {
     QTest::newRow("another kind") << R"({"peft_type": "IA3"})"
                                   << "IA3";
     row("another task", R"("task_type": "SEQ_CLS")", "SEQ_CLS");
-    row("DoRA", R"("use_dora": true)", "DoRA");
+    row("DoRA a text", R"("use_dora": "yes")", "use_dora");
     row("bias", R"("bias": "lora_only")", "lora_only");
     row("lora_bias", R"("lora_bias": true)", "lora_bias");
     row("fan_in_fan_out", R"("fan_in_fan_out": true)", "fan_in_fan_out");

@@ -74,8 +74,6 @@ class TestSettings : public QObject {
                                          << "int8" << unsupported;
     QTest::newRow("dropout of nearly all") << "dropout"
                                            << "0.99" << invalid;
-    QTest::newRow("dora") << "dora"
-                          << "true" << unsupported;
     QTest::newRow("a size without digits") << "memory-limit"
                                            << "lots" << invalid;
     QTest::newRow("a size that is too small") << "memory-limit"
