@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/model/adapter_start.h"
 #include "core/model/compute_choice.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
@@ -59,6 +60,8 @@ void ChatEngine::set_adapters(const std::vector<ChatAdapter>& adapters) {
   std::vector<LoraAdapter> loaded;
   for (const auto& adapter : adapters)
     loaded.push_back(LoraAdapter::load(*c.backend, c.spec, adapter.folder));
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    require_fitting_base(loaded[i].notes(), c.settings.quantization, adapters[i].folder);
   const double factor = loaded.empty() ? 1 : std::max(1.0, loaded.front().notes().rope_linear_factor);
   for (const auto& adapter : loaded) {
     if (std::max(1.0, adapter.notes().rope_linear_factor) != factor) {

@@ -181,6 +181,7 @@ AdapterNotes read_adapter_notes(const std::string& folder) {
   notes.base_name = json_string(json, "base_name", "", path);
   notes.run_id = json_string(json, "run_id", "", path);
   notes.quantization = json_string(json, "quantization", "", path);
+  notes.init = json_string(json, "init", "", path);
   if (const auto found = json.find("stop_ids"); found != json.end() && !found->is_null()) {
     if (!found->is_array()) throw Error(ErrorCode::bad_format, "Expected a list", path + ": stop_ids");
     for (const Json& id : *found) {

@@ -69,6 +69,7 @@ struct AdapterNotes {
   std::string template_text, template_hash, system;
   std::vector<std::int32_t> stop_ids;
   std::string base_id, base_name, run_id, quantization;
+  std::string init;  ///< "loftq" fits the base in `quantization` only; "" = PEFT's default
   double rope_linear_factor = 1;
   std::vector<AdapterParent> lineage;  ///< the one it goes on from, then that one's, ...; empty = a fresh one
 };
@@ -89,7 +90,7 @@ std::vector<AdapterModule> adapter_modules(const ModelSpec& spec, const AdapterC
 std::string adapter_config_text(const AdapterConfig& config);
 std::string adapter_notes_text(const AdapterNotes& notes);
 /// README.md, the model card in PEFT's layout.
-std::string adapter_card_text(const AdapterConfig& config, const std::vector<AdapterParent>& lineage = {});
+std::string adapter_card_text(const AdapterConfig& config, const AdapterNotes& notes);
 /// The path of the adapter's weights in a folder; pickle weights are refused. Throws Error(not_found |
 /// unsupported).
 std::string adapter_weights_path(const std::string& folder);

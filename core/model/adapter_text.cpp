@@ -66,6 +66,15 @@ std::string markdown_code(std::string text) {
   return "`" + text + "`";
 }
 
+/// How transformers loads a base in this quantisation.
+std::string loading_hint(const std::string& quantization) {
+  if (quantization == "int8") return "In transformers: `BitsAndBytesConfig(load_in_8bit=True)`.";
+  const std::string type = quantization.substr(0, 3);
+  const std::string nested = quantization.ends_with("-single") ? "" : ", bnb_4bit_use_double_quant=True";
+  return "In transformers: `BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"" + type + "\"" +
+         nested + ")`.";
+}
+
 /// A text as a YAML string.
 std::string quoted(const std::string& text) {
   return dump_json(Json(text));
@@ -97,6 +106,8 @@ std::string adapter_notes_text(const AdapterNotes& notes) {
   json["rope"] = {{"type", notes.rope_linear_factor == 1 ? "default" : "linear"},
                   {"factor", notes.rope_linear_factor}};
   json["quantization"] = notes.quantization;
+  // Said only when it matters: the adapter then fits that quantised base only.
+  if (!notes.init.empty()) json["init"] = notes.init;
   json["base_id"] = notes.base_id;
   json["base_name"] = public_name(notes.base_name);
   json["run_id"] = notes.run_id;
@@ -106,7 +117,7 @@ std::string adapter_notes_text(const AdapterNotes& notes) {
   return dump_json(json, 2) + "\n";
 }
 
-std::string adapter_card_text(const AdapterConfig& config, const std::vector<AdapterParent>& lineage) {
+std::string adapter_card_text(const AdapterConfig& config, const AdapterNotes& notes) {
   const std::string base = public_name(config.base_name);
   std::string card = "---\n";
   if (!base.empty()) card += "base_model: " + quoted(base) + "\n";
@@ -117,11 +128,18 @@ std::string adapter_card_text(const AdapterConfig& config, const std::vector<Ada
   card += "Trained with Lorikeet. Rank " + std::to_string(config.rank) + ", alpha " +
           dump_json(json_of(config.alpha)) + (config.rslora ? ", rank-stabilised" : "") +
           (config.dora ? ", magnitude and direction apart (DoRA)" : "") + ".\n\n";
-  if (!lineage.empty()) {
-    card += "It goes on from the adapter " + markdown_code(public_name(lineage.front().name)) +
-            " (SHA-256 of its weights: " + markdown_code(lineage.front().sha256) + ").\n\n";
+  if (!notes.lineage.empty()) {
+    const AdapterParent& parent = notes.lineage.front();
+    card += "It goes on from the adapter " + markdown_code(public_name(parent.name)) +
+            " (SHA-256 of its weights: " + markdown_code(parent.sha256) + ").\n\n";
   }
   card += "`lorikeet.json` says which prompt template, system text and end tokens it was trained with.\n\n";
+  if (notes.init == "loftq") {
+    card +=
+        "Started by LoftQ: it makes up for what quantisation took from the base, so it fits the base "
+        "quantised to " +
+        notes.quantization + " only, not the 16-bit one. " + loading_hint(notes.quantization) + "\n\n";
+  }
   card += "### Framework versions\n\n- PEFT layout, readable by PEFT " +
           std::string(config.dora     ? "0.10"
                       : config.rslora ? "0.8"

@@ -15,13 +15,17 @@ WeightFormat wide_format(DType compute) {
   return compute == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
-WeightFormat linear_format(const Settings& settings, DType compute) {
-  if (settings.quantization == "nf4") return WeightFormat::nf4;
-  if (settings.quantization == "nf4-single") return WeightFormat::nf4_single;
-  if (settings.quantization == "fp4") return WeightFormat::fp4;
-  if (settings.quantization == "int8") return WeightFormat::int8;
+}  // namespace
+
+WeightFormat linear_format(const std::string& quantization, DType compute) {
+  if (quantization == "nf4") return WeightFormat::nf4;
+  if (quantization == "nf4-single") return WeightFormat::nf4_single;
+  if (quantization == "fp4") return WeightFormat::fp4;
+  if (quantization == "int8") return WeightFormat::int8;
   return wide_format(compute);
 }
+
+namespace {
 
 DeviceAbilities abilities_of(const Backend& backend) {
   return {backend.device().kind == "cuda", backend.supports(DType::bf16), backend.supports(DType::f16)};
@@ -80,8 +84,8 @@ BaseModel load_base_model(Backend& backend, const std::string& path, const Model
   require_model(spec, backend);
   const auto source = open_weight_source(path);
   require_complete_model(spec, *source);
-  return BaseModel::load(backend, spec, *source, linear_format(settings, compute), wide_format(compute),
-                         std::move(stop), progress);
+  return BaseModel::load(backend, spec, *source, linear_format(settings.quantization, compute),
+                         wide_format(compute), std::move(stop), progress);
 }
 
 double rope_linear_factor(const ModelSpec& spec, std::int64_t max_length) {

@@ -22,6 +22,9 @@ void require_model(const ModelSpec& spec, const Backend& backend);
 /// is that (GPUs of compute capability 7.5), else f32. Throws Error(unsupported) for one the device lacks.
 DType resolved_compute(const Settings& settings, const Backend& backend);
 
+/// How the setting quantization keeps linear layers; "none" is the compute type.
+WeightFormat linear_format(const std::string& quantization, DType compute);
+
 /// What the plan needs to know of this back end.
 PlanDevice plan_device(Backend& backend, DType compute);
 

@@ -113,7 +113,7 @@ void LoraAdapter::save(Backend& backend, const std::string& folder, const Adapte
   writer.commit();
   write_file_atomically(target.folder() + "/adapter_config.json", adapter_config_text(config_));
   write_file_atomically(target.folder() + "/lorikeet.json", adapter_notes_text(notes));
-  write_file_atomically(target.folder() + "/README.md", adapter_card_text(config_, notes.lineage));
+  write_file_atomically(target.folder() + "/README.md", adapter_card_text(config_, notes));
   // Read back what was written: an adapter without its tensors is worse than an error now.
   if (SafetensorsFile(weights).tensors().size() != tensors.size()) {
     throw Error(ErrorCode::io, "The adapter was not written completely", weights);

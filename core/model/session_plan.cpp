@@ -7,6 +7,23 @@
 
 namespace lorikeet {
 
+namespace {
+
+/// B and one factor for each row of every adapted layer, twice while an adapter is set again, and norms and
+/// gains while they are made (DoraMix).
+std::uint64_t folded_bytes(const ModelSpec& spec, const SessionShape& shape) {
+  std::int64_t numbers = 0;
+  for (const LinearModule& module : linear_modules(spec)) {
+    for (std::size_t which = 0; which < linear_count; ++which) {
+      const std::int64_t rank = shape.ranks[which];
+      if (module.name == linear_names[which] && rank > 0) numbers += module.out * (2 * (rank + 1) + 2);
+    }
+  }
+  return 4 * static_cast<std::uint64_t>(numbers * spec.layers);
+}
+
+}  // namespace
+
 std::uint64_t session_bytes(const ModelSpec& spec, const SessionShape& shape) {
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   const std::int64_t hidden = spec.hidden_size, inner = spec.intermediate_size;
@@ -25,7 +42,8 @@ std::uint64_t session_bytes(const ModelSpec& spec, const SessionShape& shape) {
   const std::int64_t beside = adapted ? inputs + tails + 3 * *std::max_element(r.begin(), r.end()) : 0;
   const std::int64_t typed = cache + prefill_chunk * (rows + inputs + beside) + hidden;
   const std::int64_t words = prefill_chunk + 2 * prefill_chunk + spec.vocab_size + shape.context + 1;
-  return static_cast<std::uint64_t>(typed) * size_of(shape.compute) + 4 * static_cast<std::uint64_t>(words);
+  return static_cast<std::uint64_t>(typed) * size_of(shape.compute) + 4 * static_cast<std::uint64_t>(words) +
+         (shape.dora ? folded_bytes(spec, shape) : 0);
 }
 
 }  // namespace lorikeet

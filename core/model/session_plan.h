@@ -16,6 +16,7 @@ struct SessionShape {
   DType compute = DType::f32;
   std::array<std::int64_t, linear_count> ranks{};  ///< of the adapter's branches, the largest of all layers
   DeviceLayout device;
+  bool dora = false;  ///< the adapter has magnitudes: its gains are folded into a B of the session's own
 };
 
 /// Bytes of a Session at their peak, which is while an adapter is set: caches and work space. The tables of

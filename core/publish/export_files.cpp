@@ -172,7 +172,7 @@ void lay_out_adapter(const ExportRequest& request, ExportFiles& files) {
     if (fs::exists(path))
       files.copies.emplace_back(name, path);
     else if (std::string_view(name) == "README.md")
-      files.texts.emplace_back(name, adapter_card_text(files.config));
+      files.texts.emplace_back(name, adapter_card_text(files.config, files.notes));
   }
 }
 

@@ -11,10 +11,12 @@
 #include "core/base/files.h"
 #include "core/model/adapter_tensors.h"
 #include "core/model/check_model.h"
+#include "core/model/compute_choice.h"
 #include "core/model/storage.h"
 #include "core/model/weight_source.h"
 #include "core/publish/export.h"
 #include "core/publish/export_files.h"
+#include "kernels/backend.h"
 #include "kernels/base/error.h"
 #include "kernels/base/half.h"
 
@@ -106,6 +108,8 @@ class Merger {
         source_(open_weight_source(request.model_path)),
         adapter_(request.adapter_path, files.spec, files.config),
         dora_(files.config.dora),
+        loftq_(files.notes.init == "loftq"),
+        quantization_(files.notes.quantization),
         stop_(std::move(stop)),
         progress_(progress) {
     for (const AdapterModule& module : adapter_.modules()) modules_[module.path() + ".weight"] = &module;
@@ -133,18 +137,33 @@ class Merger {
     const SourceTensor& from = require_tensor(*source_, tensor.name, tensor.shape);
     const std::int64_t rows = from.shape[0], columns = from.elements() / rows;
     const LowRank change = low_rank(tensor.name);
+    const bool as_quantised = loftq_ && change.rank > 0;
+    const Weight stored = as_quantised ? quantised(from) : Weight{};
     const std::int64_t step = std::max<std::int64_t>(1, block_elements_wanted / columns);
     std::vector<float> values;
     for (std::int64_t first = 0; first < rows; first += step) {
       if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "The export was stopped");
       const std::int64_t count = std::min(step, rows - first);
       values.resize(static_cast<std::size_t>(count * columns));
-      read_elements(from, first * columns, values);
+      if (as_quantised) {
+        const Tensor some = quantizer_->allocate({count, columns}, DType::f32);
+        quantizer_->dequantize_rows(stored, first, some);
+        quantizer_->download(values.data(), some);
+      } else {
+        read_elements(from, first * columns, values);
+      }
       if (change.rank > 0)
         largest_change_ = std::max(largest_change_, change.add_rows(first, count, values.data()));
       writer.write(rounded(values, dtype_, tensor.name));
     }
     source_->forget(from);
+  }
+
+  Weight quantised(const SourceTensor& from) {
+    if (!quantizer_) quantizer_ = make_backend({.device = "cpu"});
+    const auto read = [&](std::int64_t first, std::span<float> to) { read_elements(from, first, to); };
+    return make_weight(*quantizer_, linear_format(quantization_, DType::f32), from.shape[0], from.shape[1],
+                       read, from.name);
   }
 
   LowRank low_rank(const std::string& tensor) const {
@@ -165,6 +184,9 @@ class Merger {
   std::unique_ptr<WeightSource> source_;
   AdapterTensors adapter_;
   bool dora_;
+  bool loftq_;  ///< the adapter fits the base as it was quantised, so that is what it is merged into
+  std::string quantization_;
+  std::unique_ptr<Backend> quantizer_;
   std::map<std::string, const AdapterModule*> modules_;  ///< by the name of the weight they change
   std::stop_token stop_;
   const ExportProgress& progress_;

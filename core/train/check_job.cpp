@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/model/adapter_files.h"
+#include "core/model/adapter_start.h"
 #include "core/model/check_model.h"
 #include "core/model/compute_choice.h"
 #include "core/model/weight_source.h"
@@ -31,10 +32,14 @@ CheckedJob check_job(const Job& job, const std::string& adapter_folder) {
   if (!settings.eval_data.empty()) require_data(settings.eval_data);
   CheckedJob checked;
   checked.spec = read_model_spec(job.model_path);
-  require_complete_model(checked.spec, *open_weight_source(job.model_path));
+  const auto source = open_weight_source(job.model_path);
+  require_complete_model(checked.spec, *source);
   if (!adapter_folder.empty()) {
     check_carried(checked.spec, adapter_folder, settings);
     adapter_weights_path(adapter_folder);
+    require_fitting_base(read_adapter_notes(adapter_folder), settings.quantization, adapter_folder);
+  } else {
+    require_loftq(*source, checked.spec, settings);
   }
   adapted_modules(checked.spec, settings.targets);
   choose_format(checked.spec, settings, adapter_folder, load_tokenizer(job.model_path));

@@ -185,7 +185,7 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   }
   if (!settings.sample_prompts.empty()) {
     const ActivationShape shape = activation_shape(spec, settings, device, plan.largest_batch, 0);
-    memory.samples = session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device});
+    memory.samples = session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device, shape.dora});
   }
   for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
     plan.recomputed_layers = spec.layers - kept;

@@ -35,6 +35,7 @@ class Run {
   // run_job.cpp
   void load();
   void record_job();
+  void start_fresh_adapter();
   void start_or_restore();
   void restore();
   RunEnd train();

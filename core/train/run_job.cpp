@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/run_job.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "core/library/base_id.h"
 #include "core/library/library.h"
+#include "core/model/adapter_start.h"
 #include "core/model/compute_choice.h"
-#include "core/model/dora.h"
+#include "core/model/weight_source.h"
 #include "core/train/check_job.h"
 #include "core/train/checkpoint.h"
 #include "core/train/run.h"
@@ -43,7 +45,21 @@ void Run::load() {
                                                ? LoraAdapter::create(*backend_, spec_, job_.settings)
                                                : LoraAdapter::load(*backend_, spec_, from_.folder));
   adapter_->set_dropout(job_.settings.dropout);
-  if (from_.folder.empty()) start_magnitudes(*model_, *adapter_);
+  // What a checkpoint brings need not be made.
+  if (from_.folder.empty() && (!options_.resume || newest_checkpoint(folder_).empty()))
+    start_fresh_adapter();
+}
+
+void Run::start_fresh_adapter() {
+  auto said = std::chrono::steady_clock::now();
+  start_adapter(*model_, *adapter_, *open_weight_source(job_.model_path), job_.settings, between(),
+                [&](std::int64_t done, std::int64_t total) {
+                  const auto now = std::chrono::steady_clock::now();
+                  if (now - said < std::chrono::seconds(2) && done < total) return;
+                  said = now;
+                  events_.state(RunState::loading,
+                                "LoftQ: layer " + std::to_string(done) + " of " + std::to_string(total));
+                });
 }
 
 void Run::record_job() {

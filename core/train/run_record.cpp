@@ -95,6 +95,7 @@ AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::s
   notes.base_name = job.base_name;
   notes.run_id = std::filesystem::path(run_path).filename().string();
   notes.quantization = job.settings.quantization;
+  if (job.settings.init != "default") notes.init = job.settings.init;
   notes.rope_linear_factor = rope_linear_factor;
   notes.lineage = std::move(lineage);
   return notes;

@@ -81,8 +81,9 @@ std::vector<SettingRow> adapter_rows() {
                    "LoraConfig.use_dora")),
       advanced(choice(
           row("init", &Settings::init, Kind::choice, "default", "adapter",
-              "Start values: default leaves the model unchanged at step 0", "LoraConfig.init_lora_weights"),
-          {"default"}, {"loftq"})),
+              "Start values: default leaves the model unchanged at step 0, loftq makes up for what quantisation lost",
+              "LoraConfig.init_lora_weights"),
+          {"default", "loftq"})),
   };
 }
 

@@ -651,6 +651,30 @@
         <translation>all-linear, বা q_proj,v_proj-এর মতো নাম।</translation>
     </message>
     <message>
+        <source>Default</source>
+        <translation>পূর্বনির্ধারিত</translation>
+    </message>
+    <message>
+        <source>LoftQ</source>
+        <translation>LoftQ</translation>
+    </message>
+    <message>
+        <source>Magnitude apart (DoRA)</source>
+        <translation>মান আলাদা (DoRA)</translation>
+    </message>
+    <message>
+        <source>Start values</source>
+        <translation>শুরুর মান</translation>
+    </message>
+    <message>
+        <source>Often better at low ranks; a step takes a third longer.</source>
+        <translation>কম র‍্যাঙ্কে প্রায়ই ভালো; প্রতিটি ধাপে এক-তৃতীয়াংশ বেশি সময় লাগে।</translation>
+    </message>
+    <message>
+        <source>LoftQ makes up for what quantisation took from the base.</source>
+        <translation>কোয়ান্টাইজেশনে ভিত্তি যা হারায়, LoftQ তা পুষিয়ে দেয়।</translation>
+    </message>
+    <message>
         <source>Alpha over the root of the rank, for rank 64 and up.</source>
         <translation>আলফা ভাগ র‍্যাঙ্কের বর্গমূল, র‍্যাঙ্ক ৬৪ থেকে।</translation>
     </message>

@@ -25,6 +25,8 @@ constexpr Word kLabels[] = {
     {"dropout", QT_TRANSLATE_NOOP("SettingWords", "Dropout")},
     {"targets", QT_TRANSLATE_NOOP("SettingWords", "Layers")},
     {"rslora", QT_TRANSLATE_NOOP("SettingWords", "Rank-stabilised scale")},
+    {"dora", QT_TRANSLATE_NOOP("SettingWords", "Magnitude apart (DoRA)")},
+    {"init", QT_TRANSLATE_NOOP("SettingWords", "Start values")},
     {"template", QT_TRANSLATE_NOOP("SettingWords", "Template")},
     {"system", QT_TRANSLATE_NOOP("SettingWords", "System text")},
     {"train-on", QT_TRANSLATE_NOOP("SettingWords", "Train on")},
@@ -71,6 +73,8 @@ constexpr Word kHints[] = {
      QT_TRANSLATE_NOOP("SettingWords", "Left out at random, against learning by heart. Usual: 0 to 0.1.")},
     {"targets", QT_TRANSLATE_NOOP("SettingWords", "all-linear, or names such as q_proj,v_proj.")},
     {"rslora", QT_TRANSLATE_NOOP("SettingWords", "Alpha over the root of the rank, for rank 64 and up.")},
+    {"dora", QT_TRANSLATE_NOOP("SettingWords", "Often better at low ranks; a step takes a third longer.")},
+    {"init", QT_TRANSLATE_NOOP("SettingWords", "LoftQ makes up for what quantisation took from the base.")},
     {"train-on", QT_TRANSLATE_NOOP("SettingWords", "Answers only is right for most tasks.")},
     {"max-length",
      QT_TRANSLATE_NOOP("SettingWords", "Longest row. Automatic: 1,024 or the model's context.")},
@@ -133,6 +137,8 @@ constexpr Word kChoices[] = {
     {"adamw-8bit", QT_TRANSLATE_NOOP("SettingWords", "AdamW, 8-bit")},
     {"adamw", QT_TRANSLATE_NOOP("SettingWords", "AdamW, 32-bit")},
     {"cpu", QT_TRANSLATE_NOOP("SettingWords", "Processor")},
+    {"default", QT_TRANSLATE_NOOP("SettingWords", "Default")},
+    {"loftq", QT_TRANSLATE_NOOP("SettingWords", "LoftQ")},
 };
 
 template <std::size_t N>

@@ -7,6 +7,7 @@
 
 #include "app/engine/command.h"
 #include "app/engine/settings_flags.h"
+#include "core/model/adapter_start.h"
 #include "core/model/compute_choice.h"
 #include "core/model/lora_adapter.h"
 #include "core/train/evaluate.h"
@@ -41,6 +42,7 @@ int run_eval(const CommandContext& context, const EvalOptions& options) {
   if (!adapter_path.empty()) {
     adapter = std::make_unique<LoraAdapter>(LoraAdapter::load(*backend, spec, adapter_path));
     factor = std::max(factor, adapter->notes().rope_linear_factor);
+    require_fitting_base(adapter->notes(), settings.quantization, options.adapter);
   }
   Transformer::Options transformer_options;
   transformer_options.compute = compute;

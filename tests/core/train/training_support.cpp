@@ -2,6 +2,7 @@
 #include "tests/core/train/training_support.h"
 
 #include "core/model/compute_choice.h"
+#include "core/model/dora.h"
 #include "kernels/base/random.h"
 
 namespace lorikeet::test {
@@ -48,6 +49,7 @@ TrainingSetup::TrainingSetup(const std::string& model_folder, Settings settings,
   backend_ = make_backend_for(settings);
   model_ = std::make_unique<BaseModel>(load_base_model(*backend_, model_folder, spec, settings, compute));
   adapter_ = std::make_unique<LoraAdapter>(LoraAdapter::create(*backend_, spec, settings));
+  start_magnitudes(*model_, *adapter_);
   const DataShape shape = data_shape(train_, evaluation_, settings, resolved_max_length(settings, spec));
   plan_ = make_plan(spec, shape, settings, plan_device(*backend_, compute));
   if (recomputed_layers >= 0) plan_.recomputed_layers = recomputed_layers;
