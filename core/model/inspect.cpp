@@ -93,6 +93,7 @@ Json inspect_adapter(const std::string& path) {
     report["rank"] = config.rank;
     report["alpha"] = config.alpha;
     report["rslora"] = config.rslora;
+    report["dora"] = config.dora;
     const ModuleChoice& targets = config.targets;
     report["targets"] = targets.all_linear         ? Json("all-linear")
                         : !targets.pattern.empty() ? Json(targets.pattern)
@@ -103,6 +104,8 @@ Json inspect_adapter(const std::string& path) {
     const AdapterNotes notes = read_adapter_notes(path);
     report["format"] = notes.format.empty() ? "unknown" : notes.format;
     report["run"] = notes.run_id;
+    if (!notes.init.empty())
+      report["fits"] = "the base quantised to " + notes.quantization + " (" + notes.init + ")";
   });
   attempt(report, [&] {
     const SafetensorsFile weights(adapter_weights_path(path));

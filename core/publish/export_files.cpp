@@ -176,6 +176,20 @@ void lay_out_adapter(const ExportRequest& request, ExportFiles& files) {
   }
 }
 
+/// A LoRA file of GGUF holds A, B and one alpha, for any base (formats.md §7.5).
+void require_plain_lora(const ExportFiles& files, const std::string& adapter) {
+  const char* hint = "Export it merged";
+  if (files.config.dora)
+    throw Error(ErrorCode::unsupported, "The magnitudes of a DoRA adapter have no place in a LoRA GGUF",
+                adapter, hint);
+  if (files.notes.init == "loftq") {
+    throw Error(ErrorCode::unsupported,
+                "The adapter was started by LoftQ and fits its base quantised to " +
+                    files.notes.quantization + " only, which no GGUF is",
+                adapter, hint);
+  }
+}
+
 }  // namespace
 
 std::uint64_t ExportFiles::bytes() const {
@@ -202,6 +216,7 @@ ExportFiles lay_out_export(const ExportRequest& request) {
   files.config = read_adapter_config(request.adapter_path);
   files.notes = read_adapter_notes(request.adapter_path);
   adapter_modules(files.spec, files.config);
+  if (request.kind == "lora-gguf") require_plain_lora(files, request.adapter_path);
   if (request.kind == "merged")
     lay_out_merged(request, base, files);
   else if (request.kind == "adapter")

@@ -93,12 +93,17 @@ class TestTrainingPtx : public QObject {
     QTest::addColumn<int>("recomputed");
     QTest::addColumn<bool>("offload");
     QTest::addColumn<double>("tolerance");
-    QTest::newRow("f32, kept") << DType::f32 << "adamw" << 0 << false << 1e-5;
-    QTest::newRow("f32, recomputed") << DType::f32 << "adamw-8bit" << 2 << false << 1e-5;
-    QTest::newRow("f32, offloaded") << DType::f32 << "adamw" << 2 << true << 1e-5;
-    QTest::newRow("f32, one kept, one offloaded") << DType::f32 << "adamw" << 1 << true << 1e-5;
-    QTest::newRow("bf16, recomputed") << DType::bf16 << "adamw-8bit" << 2 << false << 5e-3;
-    QTest::newRow("f16 with loss scaling") << DType::f16 << "adamw" << 2 << false << 5e-3;
+    QTest::addColumn<bool>("dora");
+    QTest::newRow("f32, kept") << DType::f32 << "adamw" << 0 << false << 1e-5 << false;
+    QTest::newRow("f32, recomputed") << DType::f32 << "adamw-8bit" << 2 << false << 1e-5 << false;
+    QTest::newRow("f32, offloaded") << DType::f32 << "adamw" << 2 << true << 1e-5 << false;
+    QTest::newRow("f32, one kept, one offloaded") << DType::f32 << "adamw" << 1 << true << 1e-5 << false;
+    QTest::newRow("bf16, recomputed") << DType::bf16 << "adamw-8bit" << 2 << false << 5e-3 << false;
+    QTest::newRow("f16 with loss scaling") << DType::f16 << "adamw" << 2 << false << 5e-3 << false;
+    QTest::newRow("DoRA, f32, kept") << DType::f32 << "adamw" << 0 << false << 1e-5 << true;
+    QTest::newRow("DoRA, f32, one offloaded") << DType::f32 << "adamw-8bit" << 1 << true << 1e-5 << true;
+    QTest::newRow("DoRA, bf16, recomputed") << DType::bf16 << "adamw" << 2 << false << 5e-3 << true;
+    QTest::newRow("DoRA, f16 with loss scaling") << DType::f16 << "adamw" << 0 << false << 5e-3 << true;
   }
   void losses_agree_with_the_processor() {
     QFETCH(DType, compute);
@@ -106,7 +111,9 @@ class TestTrainingPtx : public QObject {
     QFETCH(int, recomputed);
     QFETCH(bool, offload);
     QFETCH(double, tolerance);
+    QFETCH(bool, dora);
     Settings there = settings("cuda"), here = settings("cpu");
+    there.dora = here.dora = dora;
     there.optimizer = here.optimizer = optimizer.toStdString();
     if (!make_backend({.device = "cuda"})->supports(compute))
       QSKIP("this card does not compute in this type");

@@ -130,7 +130,8 @@ class TestTruncatedSvd : public QObject {
     Settings settings;
     settings.device = "cpu";
     settings.init = "loftq";
-    settings.rank = settings.alpha = 8;
+    settings.rank = 8;
+    settings.alpha = 8;
     for (const char* quantization : {"nf4", "nf4-single", "fp4", "int8"}) {
       settings.quantization = quantization;
       const auto backend = make_backend_for(settings);
