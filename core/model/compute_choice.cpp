@@ -15,6 +15,10 @@ WeightFormat wide_format(DType compute) {
   return compute == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
+DeviceAbilities abilities_of(const Backend& backend) {
+  return {backend.device().kind == "cuda", backend.supports(DType::bf16), backend.supports(DType::f16)};
+}
+
 }  // namespace
 
 WeightFormat linear_format(const std::string& quantization, DType compute) {
@@ -24,14 +28,6 @@ WeightFormat linear_format(const std::string& quantization, DType compute) {
   if (quantization == "int8") return WeightFormat::int8;
   return wide_format(compute);
 }
-
-namespace {
-
-DeviceAbilities abilities_of(const Backend& backend) {
-  return {backend.device().kind == "cuda", backend.supports(DType::bf16), backend.supports(DType::f16)};
-}
-
-}  // namespace
 
 std::unique_ptr<Backend> make_backend_for(const Settings& settings) {
   BackendOptions options;
