@@ -158,16 +158,14 @@ class Backend : public DeviceMemory {
   virtual void linear_group_backward(std::span<const LinearBackwardPart> parts, TensorView x, TensorView dx,
                                      Write write);
 
-  /// --- Magnitude and direction (DoRA, Liu et al. 2024): y = g o (W x + scale B A x) + bias with g = m / n, n the norms
-  /// of the rows of W + scale B A, taken as constants in the backward.
-  /// norms f32 [N] of the weight as stored; of `lora`, which may be null, xa is not looked at. With magnitude f32 [N]
-  /// also gain f32 [N] = magnitude / norms, 0 where the norm is 0.
+  /// --- Magnitude and direction (DoRA): y = g o (W x + scale B A x) + bias, g = m / n, n the norms of the rows of
+  /// W + scale B A. norms f32 [N], of the weight as stored; `lora` may be null, its xa is not looked at. With magnitude
+  /// f32 [N] also gain f32 [N] = magnitude / norms, 0 where the norm is 0.
   virtual void row_norms(const Weight& weight, const LoraTerm* lora, TensorView norms, TensorView magnitude = {},
                          TensorView gain = {}) = 0;
   /// y (M,N) = z o gain [+ bias f32 [N]] [+ residual (M,N)]; y may be z or residual.
   virtual void scale_columns(TensorView z, TensorView gain, TensorView bias, TensorView residual, TensorView y) = 0;
-  /// gradient f32 [N] += sums over the rows of dy o z, divided by norms (0 where the norm is 0); dz (M,N) = dy o gain,
-  /// which may be dy or z.
+  /// gradient f32 [N] += sums over rows of dy o z / norms (0 where that is 0); dz (M,N) = dy o gain may be dy or z.
   virtual void scale_columns_backward(TensorView dy, TensorView z, TensorView gain, TensorView norms,
                                       TensorView gradient, TensorView dz) = 0;
   /// rows f32 (n,K) = the weight's rows [first, first + n) as stored.
