@@ -46,8 +46,7 @@ void Run::load() {
                                                : LoraAdapter::load(*backend_, spec_, from_.folder));
   adapter_->set_dropout(job_.settings.dropout);
   // What a checkpoint brings need not be made.
-  if (from_.folder.empty() && (!options_.resume || newest_checkpoint(folder_).empty()))
-    start_fresh_adapter();
+  if (from_.folder.empty() && (!options_.resume || newest_checkpoint(folder_).empty())) start_fresh_adapter();
 }
 
 void Run::start_fresh_adapter() {
@@ -89,6 +88,8 @@ void Run::record_job() {
   folder_.write_job(job_);
   notes_ = make_notes(job_, *data_.format, folder_.path(), rope_linear_factor(spec_, plan_.max_length),
                       from_.lineage);
+  // What fitted one quantised base only still does.
+  if (!from_.folder.empty()) notes_.init = read_adapter_notes(from_.folder).init;
 }
 
 void Run::start_or_restore() {
