@@ -9,6 +9,7 @@
 #include "core/data/packing.h"
 #include "core/model/repeat_key.h"
 #include "core/model/transformer_impl.h"
+#include "core/train/adapter_settings.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -75,6 +76,7 @@ Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options
       lora[static_cast<std::size_t>(layer)][which] = adapter->find(layer, linear_names[which]);
     }
   }
+  require_no_dropout_with_dora(shape.dora, static_cast<double>(options.dropout));
   if (adapter) dora.emplace(base, *adapter).refresh();
 }
 

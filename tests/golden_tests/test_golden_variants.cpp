@@ -105,7 +105,7 @@ class TestGoldenVariants : public QObject {
     QFETCH(QString, name);
     QTemporaryDir folder;
     const std::string adapter = folder.filePath("adapter").toStdString();
-    golden::Training t(0, 1, name.toStdString());
+    golden::Training t(name.toStdString(), 0, 1);
     AdapterNotes notes;
     notes.quantization = "nf4";
     if (name == "loftq") notes.init = "loftq";

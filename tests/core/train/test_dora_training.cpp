@@ -8,6 +8,7 @@
 #include "core/infer/dora_mix.h"
 #include "core/infer/session.h"
 #include "core/model/dora.h"
+#include "kernels/base/error.h"
 #include "kernels/base/random.h"
 #include "tests/core/train/training_support.h"
 
@@ -258,6 +259,21 @@ class TestDoraTraining : public QObject {
       const std::vector<float>& got = session.logits();
       for (std::size_t i = 0; i < got.size(); ++i)
         QVERIFY(std::abs(got[i] - all[all.size() - got.size() + i]) <= 1e-4f);
+    }
+  }
+
+  void dropout_with_magnitudes_is_refused_by_name() {
+    TrainingSetup run = setup(settings());
+    Transformer::Options options;
+    options.max_tokens = 64;
+    options.keep.assign(2, true);
+    options.dropout = 0.1f;
+    try {
+      Transformer(run.model(), &run.adapter(), options);
+      QFAIL("it was accepted");
+    } catch (const Error& error) {
+      QCOMPARE(error.code(), ErrorCode::unsupported);
+      QCOMPARE(error.where(), std::string("dropout"));
     }
   }
 
