@@ -16,7 +16,7 @@ namespace lorikeet {
 
 namespace {
 
-constexpr std::size_t cached_products = 512;
+constexpr std::size_t cached_products = 256;  // 55 kB each, mostly generated code
 
 struct ShapeHash {
   std::size_t operator()(const GemmShape& s) const {
@@ -50,6 +50,8 @@ void limit_instructions(Isa isa) {
     if (isa == Isa::avx2) limit = dnnl::cpu_isa::avx2;
     if (isa == Isa::avx512) limit = dnnl::cpu_isa::avx512_core;
     static_cast<void>(dnnl_set_max_cpu_isa(static_cast<dnnl_cpu_isa_t>(limit)));
+    // Products are kept here; oneDNN would keep a thousand more of them, which no plan counts.
+    static_cast<void>(dnnl_set_primitive_cache_capacity(0));
   });
 }
 
