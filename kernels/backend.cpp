@@ -27,6 +27,23 @@ void check_room(const HostBuffer& buffer, const TensorView& view) {
     throw Error(ErrorCode::invalid_argument, "A transfer is larger than its host buffer");
 }
 
+std::vector<float> host_values(Backend& backend, const TensorView& tensor) {
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  backend.download(values.data(), tensor);
+  return values;
+}
+
+/// Sum of squares of values - minus, or of the values where `minus` is empty.
+double squares_of(const std::vector<float>& values, const std::vector<float>& minus) {
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value =
+        static_cast<double>(values[i]) - (minus.empty() ? 0.0 : static_cast<double>(minus[i]));
+    sum += value * value;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::unique_ptr<HostBuffer> Backend::allocate_host(std::size_t bytes) {
@@ -82,7 +99,8 @@ void Backend::linear_group_backward(std::span<const LinearBackwardPart> parts, T
 }
 
 void Backend::guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
-                            const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome) {
+                            const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome,
+                            TensorView norms) {
   double results[outcome_count], loss = 0, squares = 0;
   download(results, outcome);
   download(&loss, loss_sum);
@@ -98,19 +116,33 @@ void Backend::guarded_adamw(TensorView parameters, TensorView gradients, std::sp
   const double clip = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
   results[outcome_clip_factor] = clip;
   upload(outcome, results);
-  if (results[outcome_skipped] != 0) return;
+  const bool skipped = results[outcome_skipped] != 0;
+  std::vector<double> sums;
   AdamStep numbers = step;
   numbers.step = step.step - static_cast<std::int64_t>(results[outcome_skipped_steps]);
   numbers.gradient_scale = static_cast<float>(static_cast<double>(step.gradient_scale) * clip);
   for (const AdamPart& part : parts) {
     const TensorView parameter = parameters.row_range(part.offset, part.count);
     const TensorView gradient = gradients.row_range(part.offset, part.count);
+    std::vector<float> before;
+    if (norms) before = host_values(*this, parameter);
     numbers.decay_last = part.decay_last;
-    if (part.is_8bit)
+    if (skipped) {
+      if (!norms) break;
+    } else if (part.is_8bit) {
       adamw_8bit(parameter, gradient, part.eight, numbers);
-    else
+    } else {
       adamw(parameter, gradient, part.m, part.v, numbers);
+    }
+    if (norms) {
+      const double scale = static_cast<double>(step.gradient_scale);
+      const std::vector<float> after = host_values(*this, parameter);
+      sums.push_back(squares_of(host_values(*this, gradient), {}) * scale * scale);
+      sums.push_back(squares_of(after, before));
+      sums.push_back(squares_of(after, {}));
+    }
   }
+  if (norms) upload(norms, sums.data());
 }
 
 }  // namespace lorikeet

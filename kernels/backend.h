@@ -198,8 +198,10 @@ class Backend : public DeviceMemory {
   /// sqrt(sum of squares) * step.gradient_scale; it and loss_sum f64 [1] must be finite, else nothing but `outcome`
   /// changes. Gradients are scaled by step.gradient_scale and clipped to max_norm (0 = not). step.step counts all steps
   /// from 1, skipped ones too. `parts` must be the same at every call and outlive them.
+  /// `norms` f64 (parts, norms_count), or empty when nobody wants to know.
   virtual void guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
-                             const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome);
+                             const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome,
+                             TensorView norms = {});
 };
 
 }  // namespace lorikeet

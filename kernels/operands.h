@@ -117,6 +117,14 @@ enum AdamOutcome : int {
   outcome_count
 };
 
+/// Columns of the norms that guarded_adamw leaves when asked: sums of squares over one part.
+enum AdamNorms : int {
+  norms_gradient,                ///< of the true gradient before clipping
+  norms_update,                  ///< of what the step changed, 0 when it was skipped
+  norms_parameter,               ///< of the parameters after the step
+  norms_count
+};
+
 /// How the next token is drawn, in the order of Hugging Face: penalty, temperature, top-k, top-p, min-p.
 struct SamplingRule {
   bool greedy = false;           ///< the largest logit, the lowest id on ties

@@ -88,10 +88,11 @@ __device__ __forceinline__ std::uint64_t encode(const MapWithMidpoints& map, con
   return codes;
 }
 
-/// One 8-bit block by one warp: n values, 1 ... 256.
+/// One 8-bit block by one warp: n values, 1 ... 256. `squares` may be null: then nothing is summed.
 __device__ __forceinline__ void update_8bit(float* p, const float* g, std::uint8_t* m_codes,
                                             std::uint8_t* v_codes, float* m_absmax, float* v_absmax, int n,
-                                            bool vector, const DynamicMaps& maps, const AdamNumbers& f) {
+                                            bool vector, const DynamicMaps& maps, const AdamNumbers& f,
+                                            AdamSquares* squares) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int first = lane * adam_lanes;
   const bool whole = vector && n == adam_block;
@@ -119,8 +120,15 @@ __device__ __forceinline__ void update_8bit(float* p, const float* g, std::uint8
     a.m[j] = __fmul_rn(maps.m.values[(m >> (8 * j)) & 255], old_m);
     a.v[j] = __fmul_rn(maps.v.values[(v >> (8 * j)) & 255], old_v);
   }
+  float before[adam_lanes];
+#pragma unroll
+  for (int j = 0; j < adam_lanes; ++j) before[j] = a.p[j];
   float m_largest = 0, v_largest = 0;
   update_lanes(a, m_largest, v_largest, f);
+  if (squares) {
+#pragma unroll
+    for (int j = 0; j < adam_lanes; ++j) squares->take(a.g[j], before[j], a.p[j]);
+  }
   m_largest = warp_max(m_largest);
   v_largest = warp_max(v_largest);
   if (lane == 0) {

@@ -37,4 +37,18 @@ __host__ __device__ inline AdamNumbers numbers_of(const AdamRule& r, double firs
   return n;
 }
 
+/// What a thread has seen: sums of squares, in f64.
+struct AdamSquares {
+  double gradient = 0;  ///< as given, before any scale
+  double update = 0;    ///< of what was changed
+  double parameter = 0;
+
+  __device__ __forceinline__ void take(float g, float before, float after) {
+    const double change = static_cast<double>(after) - static_cast<double>(before);
+    gradient += static_cast<double>(g) * static_cast<double>(g);
+    update += change * change;
+    parameter += static_cast<double>(after) * static_cast<double>(after);
+  }
+};
+
 }  // namespace lorikeet::cuda

@@ -139,7 +139,8 @@ class CudaBackend final : public Backend {
   void adamw_8bit(TensorView parameter, TensorView gradient, const Adam8bitState& state,
                   const AdamStep& step) override;
   void guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
-                     const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome) override;
+                     const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome,
+                     TensorView norms = {}) override;
 
   // For the files of this folder.
   cudaStream_t stream() const;

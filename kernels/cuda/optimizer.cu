@@ -93,14 +93,26 @@ __global__ void __launch_bounds__(256)
                         sqrt(1.0 - pow(static_cast<double>(rule.beta2), t)));
 }
 
-/// All tasks of all parts; part i's first task is parts[i].first_task.
+/// Sums of squares of a task that changes nothing.
+__device__ __forceinline__ void look_at_task(const DevicePart& part, std::int64_t task, const float* p,
+                                             const float* g, AdamSquares& squares) {
+  const std::int64_t first = task * task_elements;
+  const std::int64_t last = first + task_elements < part.count ? first + task_elements : part.count;
+  for (std::int64_t i = first + threadIdx.x; i < last; i += threads) squares.take(g[i], p[i], p[i]);
+}
+
+/// All tasks of all parts; part i's first task is parts[i].first_task. When `measured`, the sums of squares
+/// of each task go to `sums` (tasks, norms_count).
+template <bool measured>
 __global__ void __launch_bounds__(threads, 2)
     update_parts_kernel(const DevicePart* parts, int count, std::int64_t tasks, float* parameters,
-                        const float* gradients, const DynamicMaps* maps, const AdamNumbers* numbers_from) {
+                        const float* gradients, const DynamicMaps* maps, const AdamNumbers* numbers_from,
+                        double* sums) {
   __shared__ DynamicMaps shared_maps;
+  __shared__ double shared[norms_count][threads / 32];
   load_maps(maps, shared_maps);
   const AdamNumbers numbers = *numbers_from;
-  const std::int64_t end = numbers.skip ? 0 : tasks;
+  const std::int64_t end = numbers.skip && !measured ? 0 : tasks;
   for (std::int64_t task = blockIdx.x; task < end; task += gridDim.x) {
     int low = 0;
     for (int high = count; high - low > 1;) {
@@ -108,9 +120,47 @@ __global__ void __launch_bounds__(threads, 2)
       (parts[middle].first_task <= task ? low : high) = middle;
     }
     const DevicePart part = parts[low];
-    update_task(part, task - part.first_task, parameters + part.offset, gradients + part.offset, shared_maps,
-                numbers);
+    float* p = parameters + part.offset;
+    const float* g = gradients + part.offset;
+    if constexpr (measured) {
+      AdamSquares squares;
+      if (numbers.skip)
+        look_at_task(part, task - part.first_task, p, g, squares);
+      else
+        update_task(part, task - part.first_task, p, g, shared_maps, numbers, &squares);
+      const double gradient = block_sum_double(squares.gradient, shared[norms_gradient]);
+      const double update = block_sum_double(squares.update, shared[norms_update]);
+      const double parameter = block_sum_double(squares.parameter, shared[norms_parameter]);
+      if (threadIdx.x == 0) {
+        sums[task * norms_count + norms_gradient] = gradient;
+        sums[task * norms_count + norms_update] = update;
+        sums[task * norms_count + norms_parameter] = parameter;
+      }
+      __syncthreads();  // the sums have been read before the next task writes there
+    } else {
+      update_task(part, task - part.first_task, p, g, shared_maps, numbers);
+    }
   }
+}
+
+/// One block a part: its tasks' sums together, gradients in true size.
+__global__ void __launch_bounds__(threads)
+    add_tasks_kernel(const DevicePart* parts, const double* sums, double gradient_scale, double* norms) {
+  __shared__ double shared[norms_count][threads / 32];
+  const DevicePart part = parts[blockIdx.x];
+  const std::int64_t tasks = (part.count + task_elements - 1) / task_elements;
+  double total[norms_count] = {};
+  for (std::int64_t i = threadIdx.x; i < tasks; i += threads) {
+#pragma unroll
+    for (int j = 0; j < norms_count; ++j) total[j] += sums[(part.first_task + i) * norms_count + j];
+  }
+#pragma unroll
+  for (int j = 0; j < norms_count; ++j) total[j] = block_sum_double(total[j], shared[j]);
+  if (threadIdx.x != 0) return;
+  double* to = norms + static_cast<std::int64_t>(part.row) * norms_count;
+  to[norms_gradient] = total[norms_gradient] * (gradient_scale * gradient_scale);
+  to[norms_update] = total[norms_update];
+  to[norms_parameter] = total[norms_parameter];
 }
 
 /// One part alone.
@@ -278,9 +328,11 @@ void CudaBackend::adamw_8bit(TensorView parameter, TensorView gradient, const Ad
 }
 
 void CudaBackend::guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
-                                const AdamStep& step, float max_norm, TensorView loss_sum,
-                                TensorView outcome) {
+                                const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome,
+                                TensorView norms) {
   constexpr const char* name = "guarded_adamw";
+  const auto rows = static_cast<std::int64_t>(parts.size());
+  if (norms) check_tensor(norms, DType::f64, {rows, norms_count}, name, "norms");
   check(parameters.shape.rank() == 1, name, "parameters is [n]");
   check_tensor(parameters, DType::f32, parameters.shape, name, "parameters");
   check_tensor(gradients, DType::f32, parameters.shape, name, "gradients");
@@ -293,6 +345,7 @@ void CudaBackend::guarded_adamw(TensorView parameters, TensorView gradients, std
   for (const AdamPart& part : parts) {
     check(part.offset >= 0 && part.count >= 0 && part.offset + part.count <= parameters.elements(), name,
           "a part lies outside the parameters");
+    check(part.count > 0 || !norms, name, "a part without numbers has no norms");
     if (part.count == 0) continue;
     if (part.is_8bit) {
       check_8bit(part.eight, part.count, name);
@@ -303,6 +356,7 @@ void CudaBackend::guarded_adamw(TensorView parameters, TensorView gradients, std
     }
     choose_width(table.back(), parameters, gradients);
     table.back().first_task = tasks;
+    table.back().row = static_cast<int>(&part - parts.data());
     tasks += tasks_of(part.count);
   }
   OptimizerState& state = optimizer();
@@ -313,9 +367,14 @@ void CudaBackend::guarded_adamw(TensorView parameters, TensorView gradients, std
   launch(stream(), "guarded_adamw: decide", decide_kernel, dim3(1), threads, 0, partial, chunks,
          loss_sum.as<double>(), static_cast<double>(max_norm), rule_of(step), outcome.as<double>(), numbers);
   const std::int64_t blocks = std::min<std::int64_t>(tasks, multiprocessors_ * 4);
-  launch(stream(), "guarded_adamw: update", update_parts_kernel, dim3(static_cast<unsigned>(blocks)), threads,
-         0, on_device, static_cast<int>(table.size()), tasks, parameters.as<float>(), gradients.as<float>(),
-         state.maps.view().as<DynamicMaps>(), numbers);
+  // The partial sums of the decision are no longer needed by then, so their memory is taken again.
+  double* sums = norms ? static_cast<double*>(scratch().get(tasks * norms_count * 8)) : nullptr;
+  launch(stream(), "guarded_adamw: update", norms ? update_parts_kernel<true> : update_parts_kernel<false>,
+         dim3(static_cast<unsigned>(blocks)), threads, 0, on_device, static_cast<int>(table.size()), tasks,
+         parameters.as<float>(), gradients.as<float>(), state.maps.view().as<DynamicMaps>(), numbers, sums);
+  if (!norms) return;
+  launch(stream(), "guarded_adamw: norms", add_tasks_kernel, dim3(static_cast<unsigned>(rows)), threads, 0,
+         on_device, sums, static_cast<double>(step.gradient_scale), norms.as<double>());
 }
 
 }  // namespace lorikeet::cuda

@@ -52,7 +52,32 @@ class Adapter {
     if (plain)
       backend_.Backend::guarded_adamw(parameters_, gradients, parts_, numbers, max_norm, loss_, outcome_);
     else
-      backend_.guarded_adamw(parameters_, gradients, parts_, numbers, max_norm, loss_, outcome_);
+      backend_.guarded_adamw(parameters_, gradients, parts_, numbers, max_norm, loss_, outcome_, norms_);
+  }
+  /// From here on each step leaves its norms.
+  void measure() {
+    const auto rows = static_cast<std::int64_t>(parts_.size());
+    norms_ =
+        make_tensor(backend_, {rows, norms_count}, DType::f64, Values(parts_.size() * norms_count, -1.0));
+  }
+  Values norms() const { return read_back(backend_, norms_); }
+  /// The same from gradients of step `seed` and parameters before and after it.
+  Values expected_norms(const Values& before, const AdamStep& numbers, std::uint64_t seed) const {
+    const Values gradients = rounded(random_values(total_, seed, 0.1), DType::f32);
+    const Values after = parameters();
+    Values sums;
+    for (const AdamPart& part : parts_) {
+      double squares[norms_count] = {};
+      for (std::int64_t i = part.offset; i < part.offset + part.count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double gradient = gradients[at] * static_cast<double>(numbers.gradient_scale);
+        squares[norms_gradient] += gradient * gradient;
+        squares[norms_update] += (after[at] - before[at]) * (after[at] - before[at]);
+        squares[norms_parameter] += after[at] * after[at];
+      }
+      sums.insert(sums.end(), squares, squares + norms_count);
+    }
+    return sums;
   }
 
   Values parameters() const { return read_back(backend_, parameters_); }
@@ -79,7 +104,7 @@ class Adapter {
   std::int64_t total_ = 0;
   std::vector<AdamPart> parts_;
   std::vector<Tensor> state_;
-  Tensor parameters_, loss_, outcome_;
+  Tensor parameters_, loss_, outcome_, norms_;
 };
 
 const std::vector<Adapter::PartSize> few_parts = {{5000, true, false}, {33, false, false},
@@ -211,6 +236,36 @@ class TestGuardedAdamw : public KernelTest {
       QCOMPARE(after[at], before[at]);
       ++at;
     }
+  }
+
+  void norms_of_every_part_are_told_also_of_skipped_steps_data() {
+    QTest::addColumn<int>("gap");
+    QTest::newRow("parts side by side") << 0;
+    QTest::newRow("parts at odd places") << 1;
+  }
+  void norms_of_every_part_are_told_also_of_skipped_steps() {
+    QFETCH(int, gap);
+    const auto backend = test_backend(2);
+    Adapter adapter(*backend, few_parts, gap), silent(*backend, few_parts, gap);
+    adapter.measure();
+    for (std::int64_t step = 1; step <= 2; ++step) {
+      const Values before = adapter.parameters();
+      const AdamStep numbers = numbers_of_step(step);
+      adapter.step(numbers, 0.5f, static_cast<std::uint64_t>(step));
+      silent.step(numbers, 0.5f, static_cast<std::uint64_t>(step));
+      compare(adapter.norms(), adapter.expected_norms(before, numbers, static_cast<std::uint64_t>(step)),
+              {1e-30, 1e-12, 0}, "norms");
+      // Measuring changes nothing.
+      QCOMPARE(adapter.parameters(), silent.parameters());
+      QCOMPARE(adapter.state(), silent.state());
+    }
+    const Values before = adapter.parameters();
+    adapter.set_loss(std::nan(""));
+    adapter.step(numbers_of_step(3), 0.5f, 3);
+    compare(adapter.norms(), adapter.expected_norms(before, numbers_of_step(3), 3), {1e-30, 1e-12, 0},
+            "skipped");
+    for (std::size_t part = 0; part < few_parts.size(); ++part)
+      QCOMPARE(adapter.norms()[part * norms_count + norms_update], 0.0);
   }
 
   void two_adapters_may_take_turns() {
