@@ -13,6 +13,7 @@
 #include "core/model/safetensors.h"
 #include "core/model/weight_source.h"
 #include "core/train/run_folder.h"
+#include "core/train/run_report.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -130,10 +131,7 @@ Json inspect_run(const std::string& path) {
     report["state"] = to_string(history.state);
     report["alive"] = run.is_alive();
     report["killed"] = run.was_killed();
-    report["steps"] = history.steps.empty() ? 0 : history.steps.back().step;
-    report["total_steps"] = history.total_steps;
-    if (!history.steps.empty()) report["loss"] = history.steps.back().loss;
-    if (!history.evaluations.empty()) report["eval_loss"] = history.evaluations.back().loss;
+    report.update(run_report(history, job.settings));
     report["checkpoints"] = history.checkpoints.size();
     for (const auto& warning : history.warnings) report["notes"].push_back(warning.what);
     if (history.error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/train/run_folder.h"
@@ -20,8 +21,23 @@ std::int64_t whole(const Json& event, const char* key) {
 double number(const Json& event, const char* key) {
   return json_number(event, key, 0, "event");
 }
+/// A number that is null where it was not finite.
+double finite_or_nan(const Json& event, const char* key) {
+  return json_number(event, key, std::numeric_limits<double>::quiet_NaN(), "event");
+}
 std::string text(const Json& event, const char* key) {
   return json_string(event, key, "", "event");
+}
+
+/// A list of numbers, one a layer; null where a number was not finite.
+std::vector<double> numbers(const Json& event, const char* key) {
+  constexpr std::size_t most_layers = 4096;
+  std::vector<double> values;
+  if (!event.contains(key) || !event.at(key).is_array() || event.at(key).size() > most_layers) return values;
+  for (const auto& value : event.at(key)) {
+    values.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
 }
 
 template <typename Event>
@@ -68,17 +84,32 @@ void EventReader::apply(const Json& event) {
     if (const auto state = run_state_from(text(event, "state"))) history_.state = *state;
     history_.state_why = text(event, "why");
     if (const auto total = whole(event, "total_steps")) history_.total_steps = total;
+    if (event.contains("seconds_by_phase") && event.at("seconds_by_phase").is_object()) {
+      history_.seconds_by_phase.clear();
+      for (const auto& [name, seconds] : event.at("seconds_by_phase").items()) {
+        if (seconds.is_number()) history_.seconds_by_phase.emplace_back(name, seconds.get<double>());
+      }
+    }
     if (history_.state == RunState::training) history_.error.reset();
   } else if (type == "step") {
-    history_.steps.push_back(
-        {whole(event, "step"), number(event, "epoch"), number(event, "loss"), number(event, "learning_rate"),
-         number(event, "grad_norm"), whole(event, "tokens"), whole(event, "trained_tokens"),
-         number(event, "tokens_per_second"), whole(event, "memory_bytes"), number(event, "elapsed_seconds")});
+    history_.steps.push_back({whole(event, "step"), number(event, "epoch"), finite_or_nan(event, "loss"),
+                              number(event, "learning_rate"), finite_or_nan(event, "grad_norm"),
+                              whole(event, "tokens"), whole(event, "trained_tokens"),
+                              number(event, "tokens_per_second"), whole(event, "memory_bytes"),
+                              number(event, "elapsed_seconds")});
   } else if (type == "eval") {
-    history_.evaluations.push_back({whole(event, "step"), number(event, "loss"), number(event, "perplexity"),
-                                    number(event, "accuracy"), whole(event, "tokens")});
+    history_.evaluations.push_back({whole(event, "step"), finite_or_nan(event, "loss"),
+                                    finite_or_nan(event, "perplexity"), number(event, "accuracy"),
+                                    whole(event, "tokens")});
   } else if (type == "sample") {
     history_.samples.push_back({whole(event, "step"), text(event, "prompt"), text(event, "answer")});
+  } else if (type == "norms") {
+    history_.norms.push_back({whole(event, "step"), numbers(event, "gradient"), numbers(event, "update"),
+                              numbers(event, "parameter")});
+  } else if (type == "data") {
+    history_.data =
+        DataEvent{whole(event, "rows"),           whole(event, "evaluation_rows"), whole(event, "tokens"),
+                  whole(event, "trained_tokens"), whole(event, "refused_rows"),    whole(event, "cut_rows")};
   } else if (type == "checkpoint") {
     history_.checkpoints.push_back({whole(event, "step"), text(event, "path")});
   } else if (type == "warning") {
@@ -93,6 +124,7 @@ void EventReader::apply(const Json& event) {
     drop_beyond(history_.steps, step);
     drop_beyond(history_.evaluations, step);
     drop_beyond(history_.samples, step);
+    drop_beyond(history_.norms, step);
     drop_beyond(history_.checkpoints, step);
     history_.error.reset();
     history_.done.reset();

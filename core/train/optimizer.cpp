@@ -37,6 +37,7 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
       part.decay_last = kind == "adamw-8bit" && !part.is_8bit;  // the order of bitsandbytes' CUDA kernels
       total += part_bytes(part.count, part.is_8bit);
       parts_.push_back(part);
+      layers_.push_back(module.layer);
     }
   }
   state_ = backend.allocate({static_cast<std::int64_t>(total)}, DType::u8);
@@ -60,8 +61,24 @@ AdapterOptimizer::AdapterOptimizer(Backend& backend, const LoraAdapter& adapter,
 }
 
 void AdapterOptimizer::step(TensorView gradients, const AdamStep& step, float max_norm, TensorView loss_sum,
-                            TensorView outcome) {
-  backend_.guarded_adamw(parameters_, gradients, parts_, step, max_norm, loss_sum, outcome);
+                            TensorView outcome, TensorView norms) {
+  backend_.guarded_adamw(parameters_, gradients, parts_, step, max_norm, loss_sum, outcome, norms);
+}
+
+std::vector<LayerNorms> AdapterOptimizer::by_layer(const double* norms) const {
+  std::vector<LayerNorms> layers;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const auto layer = static_cast<std::size_t>(layers_[part]);
+    if (layers.size() <= layer) layers.resize(layer + 1);
+    const double* sums = norms + part * norms_count;
+    layers[layer].gradient += sums[norms_gradient];
+    layers[layer].update += sums[norms_update];
+    layers[layer].parameter += sums[norms_parameter];
+  }
+  for (auto& layer : layers) {
+    layer = {std::sqrt(layer.gradient), std::sqrt(layer.update), std::sqrt(layer.parameter)};
+  }
+  return layers;
 }
 
 std::vector<char> AdapterOptimizer::save() const {

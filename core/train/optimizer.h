@@ -10,6 +10,13 @@
 
 namespace lorikeet {
 
+/// Norms (roots of sums of squares) of the adapter in one layer.
+struct LayerNorms {
+  double gradient = 0;   ///< before clipping
+  double update = 0;     ///< what the step changed
+  double parameter = 0;  ///< after it
+};
+
 /// AdamW over all tensors of an adapter: 32-bit state, or bitsandbytes' 8-bit state in blocks of 256 for
 /// tensors of at least 4,096 numbers (smaller ones keep 32-bit state). Owns the state on the device.
 class AdapterOptimizer {
@@ -19,8 +26,12 @@ class AdapterOptimizer {
 
   /// Updates the adapter's parameters from `gradients`, a block laid out like them, unless loss or gradient
   /// are not finite; the device decides (Backend::guarded_adamw, which says what max_norm and outcome are).
+  /// `norms` f64 (part_count(), norms_count) or empty.
   void step(TensorView gradients, const AdamStep& step, float max_norm, TensorView loss_sum,
-            TensorView outcome);
+            TensorView outcome, TensorView norms = {});
+  std::int64_t part_count() const { return static_cast<std::int64_t>(parts_.size()); }
+  /// What the norms of all parts say of each layer.
+  std::vector<LayerNorms> by_layer(const double* norms) const;
 
   /// State as one block of bytes in a fixed order, for checkpoints; the same adapter and kind give the same
   /// size.
@@ -35,6 +46,7 @@ class AdapterOptimizer {
   Backend& backend_;
   TensorView parameters_;
   std::vector<AdamPart> parts_;
+  std::vector<std::int64_t> layers_;  ///< of each part
   Tensor state_;
 };
 

@@ -37,6 +37,7 @@ bool Run::evaluate() {
   bool best = false;
   if (!data_.evaluation.empty() && !std::exchange(known_evaluation_, false)) {
     events_.state(RunState::evaluating);
+    const InPhase evaluating(events_.phases(), Phase::evaluate);
     Evaluation result;
     const bool done = go_on_after("evaluation", "The evaluation", [&] {
       result = trainer_->evaluate(between());
@@ -48,6 +49,7 @@ bool Run::evaluate() {
       events_.evaluation({step, result.loss, result.perplexity, result.accuracy, result.tokens});
     }
   }
+  const InPhase sampling(events_.phases(), Phase::sample);
   go_on_after("samples", "A sample answer", [&] {
     samples_->answer(
         std::exchange(known_samples_, 0), between(),

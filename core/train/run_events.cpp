@@ -30,6 +30,7 @@ void RunEvents::state(RunState state, const std::string& why) {
   Json event = {{"type", "state"}, {"state", to_string(state)}};
   if (!why.empty()) event["why"] = why;
   if (total_steps_ > 0) event["total_steps"] = total_steps_;
+  for (const auto& [name, seconds] : phases_.seconds(now())) event["seconds_by_phase"][name] = seconds;
   append(event);
   show();
 }
@@ -52,6 +53,7 @@ void RunEvents::step(const StepReport& report, std::int64_t tokens_seen, std::in
                         memory_bytes,          clock_.elapsed_seconds(now())};
   warn(report);
   append(event_line(event));
+  if (!report.layers.empty()) append(norms_line(report.step, report.layers));
   show(&event);
 }
 
@@ -118,6 +120,7 @@ void RunEvents::with_patience(const std::function<void()>& action) {
         // The same full disk takes no event either; the terminal has been told above.
       }
       const auto left = now();
+      const InPhase waiting(phases_, Phase::wait);
       control_.wait_for_retry();  // throws Error(cancelled) on a stop request
       clock_.was_away(left, now());
       state_ = before;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/train/phase_clock.h"
 #include "core/train/run_clock.h"
 #include "core/train/run_control.h"
 #include "core/train/run_job.h"
@@ -30,6 +31,7 @@ class RunEvents {
   /// A step with what it has to warn of; `seconds` is what it took.
   void step(const StepReport& report, std::int64_t tokens_seen, std::int64_t memory_bytes, double seconds);
   void evaluation(const EvalEvent& event);
+  PhaseClock& phases() { return phases_; }
   void error(const Error& error);  ///< without patience: the run ends here
 
   /// Runs something that writes; when the disk is full or gone it waits and tries again. Throws
@@ -53,6 +55,7 @@ class RunEvents {
   const RunJobOptions& options_;
   RunControl& control_;
   RunClock& clock_;
+  PhaseClock phases_{std::chrono::steady_clock::now()};
   RunState state_ = RunState::loading;
   std::string why_;
   std::int64_t total_steps_ = 0, finished_steps_ = 0;

@@ -73,6 +73,18 @@ struct CheckpointEvent {
   std::string path;  ///< relative to the run folder
 };
 
+/// Norms of the adapter by layer at a step: gradient before clipping, what the step changed, parameters
+/// after.
+struct NormsEvent {
+  std::int64_t step = 0;
+  std::vector<double> gradient, update, parameter;
+};
+/// What the data gave, said once before the first step.
+struct DataEvent {
+  std::int64_t rows = 0, evaluation_rows = 0;
+  std::int64_t tokens = 0, trained_tokens = 0;  ///< of one epoch
+  std::int64_t refused_rows = 0, cut_rows = 0;
+};
 struct WarningEvent {
   std::string code, what;
 };
@@ -95,6 +107,10 @@ struct RunHistory {
   std::vector<EvalEvent> evaluations;
   std::vector<SampleEvent> samples;
   std::vector<CheckpointEvent> checkpoints;
+  std::vector<NormsEvent> norms;
+  std::optional<DataEvent> data;
+  /// Seconds by phase up to the last state line, sum over resumes: load, train, evaluate, sample, save, wait.
+  std::vector<std::pair<std::string, double>> seconds_by_phase;
   std::vector<WarningEvent> warnings;
   std::optional<ErrorEvent> error;
   std::optional<DoneEvent> done;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/run_job.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,12 @@
 #include "kernels/base/error.h"
 
 namespace lorikeet {
+namespace {
+
+/// Measurements of the adapter's norms over a run: columns of a picture.
+constexpr std::int64_t most_norms = 200;
+
+}  // namespace
 
 void Run::load() {
   events_.state(RunState::loading, "Reads the data");
@@ -86,6 +93,8 @@ void Run::record_job() {
   job_.engine_version = options_.engine_version;
   job_.machine = machine;
   folder_.write_job(job_);
+  // A run that is resumed has said it, unless its first engine ended before.
+  if (!options_.resume || !folder_.read_history().data) events_.append(data_line(data_, plan_));
   notes_ = make_notes(job_, *data_.format, folder_.path(), rope_linear_factor(spec_, plan_.max_length),
                       from_.lineage);
   // What fitted one quantised base only still does.
@@ -102,6 +111,7 @@ void Run::start_or_restore() {
   parts.plan = plan_;
   parts.compute = compute_;
   parts.rope_linear_factor = notes_.rope_linear_factor;
+  parts.norms_every = std::max<std::int64_t>(1, plan_.steps / most_norms);
   trainer_ = std::make_unique<Trainer>(std::move(parts));
   samples_ = std::make_unique<SamplePrompts>(*model_, *adapter_, *data_.format, job_.settings.sample_prompts,
                                              compute_, notes_.rope_linear_factor);
@@ -130,6 +140,7 @@ void Run::restore() {
 RunEnd Run::train() {
   clock_.start(std::chrono::steady_clock::now(), elapsed_before_);
   events_.state(RunState::training);
+  events_.phases().enter(Phase::train, std::chrono::steady_clock::now());
   try {
     if (evaluation_missing_) evaluate();
     while (!trainer_->finished() && !stops_early_) {
@@ -186,7 +197,9 @@ RunEnd Run::execute() {
   folder_.lock();
   if (options_.resume) {
     folder_.cut_torn_line();
-    was_done_ = folder_.read_history().state == RunState::done;
+    const RunHistory history = folder_.read_history();
+    was_done_ = history.state == RunState::done;
+    events_.phases().add(history.seconds_by_phase);
   }
   control_.forget_old_requests();
   try {

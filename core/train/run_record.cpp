@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/run_record.h"
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,40 @@ Json event_line(const EvalEvent& event) {
           {"perplexity", event.perplexity},
           {"accuracy", event.accuracy},
           {"tokens", event.tokens}};
+}
+
+Json norms_line(std::int64_t step, const std::vector<LayerNorms>& layers) {
+  const auto column = [&](double LayerNorms::*member) {
+    Json values = Json::array();
+    for (const LayerNorms& layer : layers) {
+      const double value = layer.*member;
+      if (!std::isfinite(value)) {
+        values.push_back(nullptr);
+        continue;
+      }
+      char text[32];
+      const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 4).ptr;
+      double rounded = 0;
+      std::from_chars(text, end, rounded);
+      values.push_back(rounded);
+    }
+    return values;
+  };
+  return {{"type", "norms"},
+          {"step", step},
+          {"gradient", column(&LayerNorms::gradient)},
+          {"update", column(&LayerNorms::update)},
+          {"parameter", column(&LayerNorms::parameter)}};
+}
+
+Json data_line(const PreparedData& data, const Plan& plan) {
+  return {{"type", "data"},
+          {"rows", plan.rows},
+          {"evaluation_rows", plan.evaluation_rows},
+          {"tokens", plan.tokens},
+          {"trained_tokens", plan.trained_tokens},
+          {"refused_rows", data.refused.size()},
+          {"cut_rows", data.cut_rows}};
 }
 
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,

@@ -7,6 +7,8 @@
 
 #include "core/model/adapter_files.h"
 #include "core/text/prompt.h"
+#include "core/train/optimizer.h"
+#include "core/train/prepare.h"
 #include "core/train/run_folder.h"
 #include "kernels/backend.h"
 
@@ -35,6 +37,9 @@ bool same_machine(const std::vector<std::pair<std::string, std::string>>& a,
 /// Lines of events.jsonl (design.md §10). JSON has no infinity: a skipped step's loss and norm are null.
 Json event_line(const StepEvent& event);
 Json event_line(const EvalEvent& event);
+/// Four digits are kept: enough for a picture.
+Json norms_line(std::int64_t step, const std::vector<LayerNorms>& layers);
+Json data_line(const PreparedData& data, const Plan& plan);
 
 /// lorikeet.json of an adapter this run writes (design.md §10).
 AdapterNotes make_notes(const Job& job, const PromptFormat& format, const std::string& run_path,

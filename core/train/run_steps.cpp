@@ -65,6 +65,7 @@ void Run::report_step(const StepReport& report) {
 void Run::checkpoint() {
   const std::int64_t step = trainer_->step_number();
   const std::string path = folder_.checkpoint_path(step);
+  const InPhase saving(events_.phases(), Phase::save);
   events_.with_patience([&] {
     folder_.sync_events();
     trainer_->save(path, notes_);
@@ -78,6 +79,7 @@ void Run::checkpoint() {
 void Run::wait_while_paused(const std::string& why) {
   events_.state(RunState::paused, why);
   const auto left = now();
+  const InPhase waiting(events_.phases(), Phase::wait);
   control_.wait_while_paused();  // throws Error(cancelled) on a stop request
   clock_.was_away(left, now());
   events_.state(RunState::training);

@@ -9,7 +9,6 @@
 #include "core/train/batch_stream.h"
 #include "core/train/checkpoint.h"
 #include "core/train/loss_scale.h"
-#include "core/train/optimizer.h"
 #include "core/train/readback.h"
 #include "kernels/base/error.h"
 
@@ -83,7 +82,7 @@ struct Trainer::Impl {
         optimizer(backend, *parts.adapter, parts.settings.optimizer),
         stream(*parts.train_rows, parts.settings, parts.plan.max_length),
         gradients(backend.allocate({parts.adapter->parameter_count()}, DType::f32)),
-        numbers(backend.allocate({numbers_count}, DType::f64)),
+        numbers(backend.allocate({numbers_count + optimizer.part_count() * norms_count}, DType::f64)),
         readback(backend, numbers.view().bytes()) {
     schedule = {parts.settings.schedule, parts.settings.learning_rate, parts.settings.min_rate,
                 parts.plan.steps, parts.plan.warmup_steps};
@@ -94,6 +93,14 @@ struct Trainer::Impl {
   TensorView sums() const { return numbers.view().row_range(0, sums_count); }
   TensorView weights() const { return numbers.view().row_range(weights_at, 1); }
   TensorView outcome() const { return numbers.view().row_range(outcome_at, outcome_count); }
+  bool measures_norms(std::int64_t step) const {
+    return parts.norms_every > 0 && step % parts.norms_every == 0;
+  }
+  TensorView norms() const {
+    TensorView view = numbers.view().row_range(numbers_count, optimizer.part_count() * norms_count);
+    view.shape = {optimizer.part_count(), norms_count};
+    return view;
+  }
   std::int64_t given() const { return done + (flying ? 1 : 0); }  ///< steps whose update the device has
 
   void update(const StepReport& report);
@@ -120,7 +127,8 @@ void Trainer::Impl::update(const StepReport& report) {
   adam.step = report.step;
   adam.gradient_scale = static_cast<float>(1 / report.loss_scale);
   optimizer.step(gradients, adam, static_cast<float>(parts.settings.max_grad_norm),
-                 numbers.view().row_range(0, 1), outcome());
+                 numbers.view().row_range(0, 1), outcome(),
+                 measures_norms(report.step) ? norms() : TensorView{});
   transformer.adapter_changed();
   backend.sum_of_squares(parts.adapter->parameters(), weights());
   readback.start(numbers);
@@ -134,6 +142,7 @@ void Trainer::Impl::take_outcome(StepReport& report) {
   report.weight_norm = std::sqrt(values[weights_at]);
   report.skipped = results[outcome_skipped] != 0;
   skipped = static_cast<std::int64_t>(results[outcome_skipped_steps]);
+  if (measures_norms(report.step)) report.layers = optimizer.by_layer(values + numbers_count);
   if (parts.compute == DType::f16) scale.finish(report.step, report.loss_scale, report.skipped);
   done = report.step;
   tokens += report.tokens;

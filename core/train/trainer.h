@@ -13,6 +13,7 @@
 #include "core/model/lora_adapter.h"
 #include "core/model/transformer.h"
 #include "core/train/evaluate.h"
+#include "core/train/optimizer.h"
 #include "core/train/plan.h"
 #include "core/train/run_folder.h"
 #include "core/train/schedule.h"
@@ -32,6 +33,7 @@ struct StepReport {
   bool skipped = false;            ///< a loss or gradient was not finite: nothing was changed
   double loss_scale = 1;           ///< what gradients were multiplied with while computed; not 1 in f16 only
   std::vector<std::int64_t> rows;  ///< row numbers in the file, as trained
+  std::vector<LayerNorms> layers;  ///< of the adapter, layer by layer; empty but in every norms_every-th step
 
   /// In f16 a scaled gradient that is too large is how the right scale is found: no fault of the rows.
   bool searches_scale() const { return skipped && loss_scale > 1 && std::isfinite(loss); }
@@ -50,6 +52,7 @@ class Trainer {
     Plan plan;
     DType compute = DType::f32;
     double rope_linear_factor = 1;  ///< design.md §10, "RoPE beyond the context"
+    std::int64_t norms_every = 0;   ///< steps between measurements of the adapter's norms, 0 = never
   };
   explicit Trainer(Parts parts);
   ~Trainer();

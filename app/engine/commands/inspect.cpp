@@ -8,6 +8,19 @@
 namespace lorikeet {
 namespace {
 
+/// One line: text as it is, an object as "key value, key value".
+std::string line_of(const Json& item) {
+  if (item.is_string()) return item.get<std::string>();
+  if (!item.is_object()) return dump_json(item);
+  std::string line;
+  for (const auto& [key, value] : item.items()) {
+    if (value.is_object() && value.empty()) continue;
+    line += (line.empty() ? "" : ", ") + key + " " +
+            (value.is_string() ? value.get<std::string>() : dump_json(value));
+  }
+  return line;
+}
+
 /// Nested members as "key: value" lines, indented.
 void print_members(const Json& json, const std::string& indent) {
   for (const auto& [key, value] : json.items()) {
@@ -16,8 +29,7 @@ void print_members(const Json& json, const std::string& indent) {
       print_members(value, indent + "  ");
     } else if (value.is_array()) {
       print_text(indent + key + ":" + (value.empty() ? " none\n" : "\n"));
-      for (const auto& item : value)
-        print_text(indent + "  - " + (item.is_string() ? item.get<std::string>() : dump_json(item)) + "\n");
+      for (const auto& item : value) print_text(indent + "  - " + line_of(item) + "\n");
     } else {
       print_text(indent + key + ": " + (value.is_string() ? value.get<std::string>() : dump_json(value)) +
                  "\n");
