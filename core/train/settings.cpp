@@ -107,15 +107,6 @@ std::string parse_choice(const SettingInfo& info, const std::string& text) {
   refuse(info, text, choices_text(info));
 }
 
-/// Reserved settings: known by name, refused unless they keep their default.
-void check_built(const SettingRow& row, const std::string& text) {
-  if (row.reserved && text != row.info.default_text) {
-    throw Error(ErrorCode::unsupported,
-                row.info.key + " other than " + row.info.default_text + " is not built yet", row.info.key,
-                "Leave it at " + row.info.default_text);
-  }
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::size_t from = 0;
@@ -179,7 +170,6 @@ void set_setting(Settings& settings, const std::string& key, const std::string& 
         }
       },
       row.member);
-  check_built(row, setting_text(settings, key));
 }
 
 std::string setting_text(const Settings& settings, const std::string& key) {

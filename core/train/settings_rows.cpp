@@ -10,7 +10,7 @@ using Texts = std::vector<std::string>;
 /// Common parts of one row, so that the table below reads as a table.
 SettingRow row(std::string key, SettingMember member, Kind kind, std::string default_text, std::string group,
                std::string help, std::string source = {}) {
-  SettingRow result{{}, member, false};
+  SettingRow result{{}, member};
   result.info.key = std::move(key);
   result.info.kind = kind;
   result.info.default_text = std::move(default_text);
@@ -31,11 +31,6 @@ SettingRow choice(SettingRow row, Texts choices, Texts not_built = {}) {
   return row;
 }
 SettingRow advanced(SettingRow row) {
-  row.info.advanced = true;
-  return row;
-}
-SettingRow reserved(SettingRow row) {
-  row.reserved = true;
   row.info.advanced = true;
   return row;
 }

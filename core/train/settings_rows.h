@@ -17,7 +17,6 @@ using SettingMember =
 struct SettingRow {
   SettingInfo info;
   SettingMember member;
-  bool reserved = false;  ///< named, but only its default is built
 };
 
 const std::vector<SettingRow>& setting_rows();
