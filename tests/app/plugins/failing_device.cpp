@@ -39,12 +39,13 @@ class FailingBackend final : public CpuBackend {
   const DeviceInfo& device() const override { return device_; }
   std::string products() override { return "own products"; }
   void guarded_adamw(TensorView parameters, TensorView gradients, std::span<const AdamPart> parts,
-                     const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome) override {
+                     const AdamStep& step, float max_norm, TensorView loss_sum, TensorView outcome,
+                     TensorView norms) override {
     if (good_steps_-- == 0) {
       throw Error(ErrorCode::device, "adamw failed: an illegal memory access was encountered", "GPU",
                   "The GPU has to be started anew");
     }
-    CpuBackend::guarded_adamw(parameters, gradients, parts, step, max_norm, loss_sum, outcome);
+    CpuBackend::guarded_adamw(parameters, gradients, parts, step, max_norm, loss_sum, outcome, norms);
   }
 
  private:
