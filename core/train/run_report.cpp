@@ -73,12 +73,10 @@ Json run_report(const RunHistory& history, const Settings& settings) {
                                      {"accuracy", evaluation.accuracy}});
   }
   if (history.data) {
-    report["data"] = {{"rows", history.data->rows},
-                      {"evaluation_rows", history.data->evaluation_rows},
-                      {"tokens", history.data->tokens},
-                      {"trained_tokens", history.data->trained_tokens},
-                      {"refused_rows", history.data->refused_rows},
-                      {"cut_rows", history.data->cut_rows}};
+    report["rows"] = {
+        {"training", history.data->rows},        {"evaluation", history.data->evaluation_rows},
+        {"tokens", history.data->tokens},        {"trained_tokens", history.data->trained_tokens},
+        {"refused", history.data->refused_rows}, {"cut", history.data->cut_rows}};
   }
   add_phases(report, history);
   add_layers(report, history);

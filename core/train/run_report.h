@@ -7,7 +7,7 @@
 namespace lorikeet {
 
 /// What a run's history comes to, for `lorikeet inspect RUN`: {"steps", "total_steps", "loss": {first, last,
-/// lowest}, "evaluations": [...], "tokens_per_second" (median), "memory_bytes" (highest), "data", "phases":
+/// lowest}, "evaluations": [...], "tokens_per_second" (median), "memory_bytes" (highest), "rows", "phases":
 /// {name: {"seconds", "share"}}, "layers": [{"layer", "gradient", "update", "parameter", "update_share"}] of
 /// the last measurement, "coach": [{"trouble", "step", "what", "evidence", "suggestion", "settings"}]}. Parts
 /// that the run has not come to are left out.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -8,15 +9,22 @@
 namespace lorikeet {
 namespace {
 
+/// A value for people: text without quotes, six digits of a number that is not whole.
+std::string value_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return dump_json(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value.get<double>());
+  return text;
+}
+
 /// One line: text as it is, an object as "key value, key value".
 std::string line_of(const Json& item) {
-  if (item.is_string()) return item.get<std::string>();
-  if (!item.is_object()) return dump_json(item);
+  if (!item.is_object()) return value_of(item);
   std::string line;
   for (const auto& [key, value] : item.items()) {
     if (value.is_object() && value.empty()) continue;
-    line += (line.empty() ? "" : ", ") + key + " " +
-            (value.is_string() ? value.get<std::string>() : dump_json(value));
+    line += (line.empty() ? "" : ", ") + key + " " + value_of(value);
   }
   return line;
 }
@@ -31,8 +39,7 @@ void print_members(const Json& json, const std::string& indent) {
       print_text(indent + key + ":" + (value.empty() ? " none\n" : "\n"));
       for (const auto& item : value) print_text(indent + "  - " + line_of(item) + "\n");
     } else {
-      print_text(indent + key + ": " + (value.is_string() ? value.get<std::string>() : dump_json(value)) +
-                 "\n");
+      print_text(indent + key + ": " + value_of(value) + "\n");
     }
   }
 }

@@ -285,6 +285,7 @@ class TestCoach : public QObject {
     QCOMPARE(report["layers"].size(), history.norms.back().update.size());
     QVERIFY(report["layers"][0]["update_share"].get<double>() > 0);
     QVERIFY(report["phases"]["train"]["share"].get<double>() > 0);
+    QCOMPARE(report["rows"]["training"].get<std::int64_t>(), history.data->rows);
     QVERIFY(report["coach"].is_array());
   }
 };
