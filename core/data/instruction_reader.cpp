@@ -143,13 +143,17 @@ Error no_usable_row(const InstructionData& data, int first_byte) {
   const std::string expected =
       "Expected rows with the columns instruction, input (may be missing) and output, as a JSON list or one "
       "a line";
-  if (first_byte < 0) return Error(ErrorCode::bad_format, "The file is empty", data.path, expected);
-  if (report.read == 0) return Error(ErrorCode::bad_format, "The file holds no rows", data.path, expected);
+  std::string noted;
+  for (const std::string& warning : report.warnings) noted += ". " + warning;
+  if (first_byte < 0) return Error(ErrorCode::bad_format, "The file is empty" + noted, data.path, expected);
+  if (report.read == 0)
+    return Error(ErrorCode::bad_format, "The file holds no rows" + noted, data.path, expected);
   std::string what = "No row can be used, " + std::to_string(report.read) + " read";
   if (report.empty_answers > 0) what += ", " + std::to_string(report.empty_answers) + " with an empty answer";
   const RefusedRow& first = report.refused.front();
   what += "; row " + std::to_string(first.number) + ": " + first.reason;
   std::string hint = expected;
+  what += noted;
   if (!report.columns.empty()) hint = "Columns found: " + list_names(report.columns) + ". " + expected;
   if (has(report.columns, "conversations") || has(report.columns, "messages")) {
     hint += ". Rows of conversations cannot be read yet";
@@ -178,8 +182,7 @@ InstructionData read_instruction_data(const std::string& path, std::stop_token s
   report.format = records.in_list() ? "Alpaca JSON" : "Alpaca JSONL";
   report.columns = collector.columns().columns();
   report.warnings = records.warnings();
-  if (!source.converted_from().empty())
-    report.warnings.push_back("Converted from " + source.converted_from());
+  for (std::string& warning : source.warnings()) report.warnings.push_back(std::move(warning));
   for (std::string& warning : collector.columns().warnings()) report.warnings.push_back(std::move(warning));
   if (report.used == 0) throw no_usable_row(data, first_byte);
   report.bytes = static_cast<std::int64_t>(source.finish(data.sha256));

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/data/text_source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "core/base/utf8.h"
 #include "kernels/base/error.h"
@@ -16,19 +11,16 @@ namespace {
 
 constexpr std::size_t largest_piece = std::size_t{1} << 20;
 
-/// A piece that takes a small file whole, and finds its end in the same go.
-std::size_t first_piece(int descriptor) {
-  struct stat status = {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return largest_piece;
-  return std::min(static_cast<std::size_t>(status.st_size) + 1, largest_piece);
-}
-
 }  // namespace
 
-TextSource::TextSource(const std::string& path, std::stop_token stop) : path_(path), stop_(std::move(stop)) {
-  descriptor_ = OwnedDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (descriptor_.value() < 0) throw system_error("Cannot open", path, errno);
-  piece_bytes_ = first_piece(descriptor_.value());
+TextSource::TextSource(const std::string& path, std::stop_token stop) : file_(path, std::move(stop)) {
+  const std::uint64_t size = file_.size_on_disk();
+  // A piece that takes a small file whole, and finds its end in the same go.
+  piece_bytes_ =
+      size == 0 ? largest_piece : static_cast<std::size_t>(std::min<std::uint64_t>(size + 1, largest_piece));
+  if (const Compression compression = find_compression(file_); compression != Compression::none) {
+    unpacked_ = decompress(file_, compression);
+  }
   more();
   detect_encoding();
 }
@@ -44,7 +36,7 @@ void TextSource::detect_encoding() {
     mark = 3;
   } else if ((at(0) == 0xFF && at(1) == 0xFE && at(2) == 0 && at(3) == 0) ||
              (at(0) == 0 && at(1) == 0 && at(2) == 0xFE && at(3) == 0xFF)) {
-    throw Error(ErrorCode::unsupported, "The text is in UTF-32", path_, "Save it as UTF-8");
+    throw Error(ErrorCode::unsupported, "The text is in UTF-32", file_.path(), "Save it as UTF-8");
   } else if ((at(0) == 0xFF && at(1) == 0xFE) || (at(0) > 0 && at(0) < 0x80 && at(1) == 0)) {
     encoding_ = Encoding::utf16_little;
     mark = at(0) == 0xFF ? 2 : 0;
@@ -56,7 +48,6 @@ void TextSource::detect_encoding() {
     begin_ = mark;
     return;
   }
-  converted_from_ = "UTF-16";
   raw_ = buffer_.substr(mark);
   buffer_.clear();
   append_utf16(ended_);
@@ -66,19 +57,9 @@ std::size_t TextSource::read_piece(std::size_t wanted) {
   std::string& target = encoding_ == Encoding::utf8 ? buffer_ : raw_;
   const std::size_t before = target.size();
   target.resize(before + wanted);
-  std::size_t filled = 0;
-  while (filled < wanted) {
-    if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "Reading was stopped", path_);
-    const ssize_t got =
-        ::read(descriptor_.value(), target.data() + before + filled, std::min(wanted - filled, largest_piece));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error("Cannot read", path_, errno);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
+  ByteSource& bytes = unpacked_ ? *unpacked_ : file_;
+  const std::size_t filled = bytes.read(target.data() + before, wanted);
   target.resize(before + filled);
-  hash_.update(target.data() + before, filled);
-  file_bytes_ += filled;
   if (filled < wanted) ended_ = true;
   return filled;
 }
@@ -132,8 +113,15 @@ std::uint64_t TextSource::finish(std::string& sha256) {
     begin_ = buffer_.size();
     more();
   }
-  sha256 = hash_.hex();
-  return file_bytes_;
+  sha256 = file_.finish();
+  return file_.bytes_read();
+}
+
+std::vector<std::string> TextSource::warnings() const {
+  std::vector<std::string> all;
+  if (unpacked_) all = unpacked_->warnings();
+  if (encoding_ != Encoding::utf8) all.push_back("Converted from UTF-16");
+  return all;
 }
 
 }  // namespace lorikeet
