@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
-#include "core/base/files.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -26,15 +24,25 @@ std::string without_last_slash(std::string path) {
 }  // namespace
 
 AtomicFolder::AtomicFolder(std::string target) : target_(without_last_slash(std::move(target))) {
-  static std::atomic<unsigned> counter{0};
   std::error_code error;
   const fs::path parent = fs::path(target_).parent_path();
   if (!parent.empty()) fs::create_directories(parent, error);
   if (error) throw system_error("Cannot make the folder", parent.string(), error.value());
-  temporary_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  if (!fs::create_directory(temporary_, error) || error) {
-    throw system_error("Cannot make the folder", temporary_, error ? error.value() : EEXIST);
-  }
+  remove_left_overs(target_);
+  do {
+    temporary_ = temporary_name(target_);
+    if (!fs::create_directory(temporary_, error)) {
+      if (error) throw system_error("Cannot make the folder", temporary_, error.value());
+      continue;  // a left-over of a process that had our number
+    }
+    held_ = OwnedDescriptor(::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (held_.value() < 0) {
+      const int why = errno;
+      if (why == ENOENT) continue;
+      fs::remove(temporary_, error);
+      throw system_error("Cannot make the folder", temporary_, why);
+    }
+  } while (held_.value() < 0 || !hold_temporary(held_));
 }
 
 AtomicFolder::~AtomicFolder() {
@@ -56,8 +64,10 @@ void AtomicFolder::commit(bool replace) {
       throw system_error("Cannot write", target_, errno);
     temporary_.clear();
   } else if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) != 0) {
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+      throw system_error("Cannot write", target_, errno);
     // File systems without an exchange: the old folder steps aside first.
-    const std::string aside = temporary_ + "-old";
+    const std::string aside = temporary_ + std::string(aside_mark);
     if (::rename(target_.c_str(), aside.c_str()) != 0) throw system_error("Cannot write", target_, errno);
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
       const int why = errno;

@@ -3,10 +3,13 @@
 
 #include <string>
 
+#include "core/base/files.h"
+
 namespace lorikeet {
 
 /// A folder that appears under its name only when complete: files are written into a temporary folder beside
-/// it, then one rename. Without commit() the destructor removes the temporary folder.
+/// it, then one rename. Without commit() the destructor removes the temporary folder, which is locked
+/// meanwhile; what killed writers of the same target left is removed first.
 class AtomicFolder {
  public:
   /// `target`'s parents are made. The files written into folder() have to be synced by their writers.
@@ -23,6 +26,7 @@ class AtomicFolder {
  private:
   std::string target_;
   std::string temporary_;
+  OwnedDescriptor held_;
 };
 
 /// Copies a file's content into a new file that survives a power cut.

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/error.h"
 
@@ -26,7 +27,32 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
+constexpr std::string_view temporary_mark = ".tmp-";
+
+/// prefix, digits, "-", digits, perhaps aside_mark.
+bool is_temporary_name(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return false;
+  name.remove_prefix(prefix.size());
+  if (name.ends_with(aside_mark)) name.remove_suffix(aside_mark.size());
+  const auto digits = [&] {
+    std::size_t count = 0;
+    while (count < name.size() && name[count] >= '0' && name[count] <= '9') ++count;
+    name.remove_prefix(count);
+    return count > 0;
+  };
+  if (!digits() || !name.starts_with("-")) return false;
+  name.remove_prefix(1);
+  return digits() && name.empty();
+}
+
 }  // namespace
+
+bool hold_temporary(const OwnedDescriptor& temporary) {
+  struct stat info {};
+  // Where locks are not known (some network disks) nobody can take it from us either.
+  if (::flock(temporary.value(), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  return ::fstat(temporary.value(), &info) == 0 && info.st_nlink > 0;
+}
 
 OwnedDescriptor& OwnedDescriptor::operator=(OwnedDescriptor&& other) noexcept {
   std::swap(value_, other.value_);
@@ -71,11 +97,39 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   file.commit();
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+std::string temporary_name(const std::string& target) {
   static std::atomic<unsigned> counter{0};
-  temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  descriptor_ = OwnedDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (descriptor_.value() < 0) throw system_error("Cannot write", path_, errno);
+  return target + temporary_mark.data() + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+void remove_left_overs(const std::string& target) {
+  const std::string prefix = fs::path(target).filename().string() + temporary_mark.data();
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_of(target), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_temporary_name(entry->path().filename().string(), prefix)) found.push_back(entry->path());
+  }
+  for (const fs::path& left : found) {
+    // Not through links, and without waiting for whoever reads a pipe.
+    const OwnedDescriptor file(::open(left.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.value() < 0 || ::flock(file.value(), LOCK_EX | LOCK_NB) != 0) continue;
+    std::error_code ignored;
+    if (left.string().ends_with(aside_mark) && !fs::exists(fs::symlink_status(target, ignored))) {
+      fs::rename(left, target, ignored);
+    } else {
+      fs::remove_all(left, ignored);
+    }
+  }
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  do {
+    temporary_ = temporary_name(path_);
+    descriptor_ = OwnedDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    // A left-over of a process that had our number is in the way: take the next name.
+    if (descriptor_.value() < 0 && errno != EEXIST) throw system_error("Cannot write", path_, errno);
+  } while (descriptor_.value() < 0 || !hold_temporary(descriptor_));
 }
 
 AtomicFile::~AtomicFile() {

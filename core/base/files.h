@@ -36,7 +36,8 @@ class OwnedDescriptor {
   int value_;
 };
 
-/// The same for large files, written in pieces. Without commit() the destructor removes the temporary file.
+/// The same for large files, written in pieces. Without commit() the destructor removes the temporary file,
+/// which is locked meanwhile (remove_left_overs).
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -54,13 +55,29 @@ class AtomicFile {
   OwnedDescriptor descriptor_;
 };
 
+/// A name for a temporary file or folder beside `target` that no other writer has:
+/// "<target>.tmp-<process>-<count>".
+std::string temporary_name(const std::string& target);
+
+/// Locks a temporary file or folder that was just made, until the descriptor is closed; false when a cleaner
+/// was faster and took it away: then another one has to be made.
+bool hold_temporary(const OwnedDescriptor& temporary);
+/// Ends the name of the old folder while an AtomicFolder is put in its place where the file system knows no
+/// exchange.
+inline constexpr std::string_view aside_mark = "-old";
+
+/// Removes what writers of `target` that were killed left beside it. A living writer holds a lock on its
+/// temporary file or folder, and that stays. Where a kill came between the two renames of an AtomicFolder,
+/// the old folder gets its name back.
+void remove_left_overs(const std::string& target);
+
 /// fsync of a folder, so that names made or renamed in it survive a power cut.
 void sync_folder(const std::string& folder);
 
 /// A read-only memory map of a file. The file must not be cut while it is mapped.
 class MappedFile {
  public:
-  MappedFile() = default;   ///< of nothing
+  MappedFile() = default;  ///< of nothing
   explicit MappedFile(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/compute_choice.h"
 
+#include <algorithm>
+
 #include "core/model/check_model.h"
 #include "core/model/weight_source.h"
 #include "core/train/device_rules.h"
+#include "core/train/plan.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
 
@@ -74,12 +77,30 @@ PlanDevice plan_device(Backend& backend, DType compute) {
   return device;
 }
 
+namespace {
+
+/// A model that is too large is refused with numbers before minutes are spent on loading some of it.
+void require_room(Backend& backend, const std::string& path, const ModelSpec& spec, const Settings& settings,
+                  DType compute) {
+  const MemoryBudget& budget = backend.budget();
+  const std::uint64_t needed = base_bytes(spec, settings, size_of(compute));
+  const std::uint64_t left = budget.limit_bytes() - std::min(budget.limit_bytes(), budget.used_bytes());
+  if (budget.limit_bytes() == 0 || needed <= left) return;
+  throw Error(ErrorCode::out_of_memory,
+              "The model needs " + std::to_string(needed >> 20) + " MiB of memory, " +
+                  std::to_string(left >> 20) + " MiB are left",
+              path, "Take a smaller model, quantization nf4 or another device, or raise memory-limit");
+}
+
+}  // namespace
+
 BaseModel load_base_model(Backend& backend, const std::string& path, const ModelSpec& spec,
                           const Settings& settings, DType compute, std::stop_token stop,
                           const BaseModel::Progress& progress) {
   require_model(spec, backend);
   const auto source = open_weight_source(path);
   require_complete_model(spec, *source);
+  require_room(backend, path, spec, settings, compute);
   return BaseModel::load(backend, spec, *source, linear_format(settings.quantization, compute),
                          wide_format(compute), std::move(stop), progress);
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/checkpoint.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -57,41 +54,27 @@ void move_to_broken(const RunFolder& run, const fs::path& folder) {
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(std::string target) : target_(std::move(target)) {
-  temporary_ = target_ + ".tmp-" + std::to_string(::getpid());
-  std::error_code error;
-  fs::remove_all(temporary_, error);
-  fs::create_directories(temporary_, error);
-  if (error) throw system_error("Cannot make the folder", temporary_, error.value());
-}
-
-CheckpointWriter::~CheckpointWriter() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-}
-
 void CheckpointWriter::add_file(const std::string& name, const std::vector<char>& content) {
-  write_file_atomically(temporary_ + "/" + name, {content.data(), content.size()});
+  write_file_atomically(folder() + "/" + name, {content.data(), content.size()});
 }
 
 void CheckpointWriter::commit(std::int64_t step) {
   Json files = Json::object();
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(temporary_))
-    names.push_back(entry.path().filename().string());
+  std::error_code error;
+  for (fs::directory_iterator entry(folder(), error), end; !error && entry != end; entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  if (error) throw system_error("Cannot read", folder(), error.value());
   std::sort(names.begin(), names.end());
   for (const auto& name : names) {
-    const std::string path = temporary_ + "/" + name;
-    files[name] = {{"bytes", fs::file_size(path)}, {"sha256", sha256_file(path)}};
+    const std::string path = folder() + "/" + name;
+    const auto bytes = fs::file_size(path, error);
+    if (error) throw system_error("Cannot read", path, error.value());
+    files[name] = {{"bytes", bytes}, {"sha256", sha256_file(path)}};
   }
   const Json manifest = {{"format", 1}, {"step", step}, {"files", files}};
-  write_file_atomically(temporary_ + "/manifest.json", dump_json(manifest, 2) + "\n");
-  std::error_code ignored;
-  fs::remove_all(target_, ignored);  // a checkpoint of the same step from before a resume
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-    throw system_error("Cannot write the checkpoint", target_, errno);
-  temporary_.clear();
-  sync_folder(fs::path(target_).parent_path().string());
+  write_file_atomically(folder() + "/manifest.json", dump_json(manifest, 2) + "\n");
+  folder_.commit(true);
 }
 
 void verify_checkpoint(const std::string& folder) {
@@ -107,7 +90,9 @@ void verify_checkpoint(const std::string& folder) {
       throw Error(ErrorCode::bad_format, "The manifest names a file outside its folder", name);
     std::error_code error;
     const auto bytes = fs::file_size(path, error);
-    if (error) throw Error(ErrorCode::bad_format, "The checkpoint lacks a file", path);
+    if (error == std::errc::no_such_file_or_directory)
+      throw Error(ErrorCode::bad_format, "The checkpoint lacks a file", path);
+    if (error) throw system_error("Cannot read", path, error.value());
     if (static_cast<std::int64_t>(bytes) != json_int(facts, "bytes", -1, 0, INT64_MAX, name)) {
       throw Error(ErrorCode::bad_format, "The file has another size than the manifest says", path);
     }
@@ -117,7 +102,10 @@ void verify_checkpoint(const std::string& folder) {
   }
 }
 
-std::string newest_checkpoint(const RunFolder& run) {
+std::string newest_checkpoint(const RunFolder& run, std::vector<std::string>* findings) {
+  const auto say = [&](std::string what) {
+    if (findings) findings->push_back(std::move(what));
+  };
   std::error_code error;
   std::vector<fs::path> leftovers;
   for (fs::directory_iterator entry(run.path() + "/checkpoints", error), end; !error && entry != end;
@@ -125,13 +113,20 @@ std::string newest_checkpoint(const RunFolder& run) {
     if (entry->path().filename().string().find(".tmp-") != std::string::npos)
       leftovers.push_back(entry->path());
   }
-  for (const auto& folder : leftovers) move_to_broken(run, folder);
+  for (const auto& folder : leftovers) {
+    fs::remove_all(folder, error);
+    say("Removed " + folder.filename().string() +
+        ": it was being written or removed when the engine was killed");
+  }
   for (const auto& [step, folder] : step_folders(run)) {
     try {
       verify_checkpoint(folder);
       return folder;
-    } catch (const Error&) {
+    } catch (const Error& broken) {
+      if (broken.code() != ErrorCode::bad_format && broken.code() != ErrorCode::not_found) throw;
       move_to_broken(run, folder);  // the next older one is used
+      say(std::string("A checkpoint is broken and was moved to checkpoints/broken, an older one is used: ") +
+          broken.what());
     }
   }
   return {};
@@ -147,7 +142,7 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
     }
     std::error_code ignored;
     // First out of the way by one rename, so that a half-deleted folder never looks like a checkpoint.
-    const std::string doomed = folder + ".tmp-removed";
+    const std::string doomed = temporary_name(folder);
     fs::rename(folder, doomed, ignored);
     if (!ignored) fs::remove_all(doomed, ignored);
   }

@@ -112,6 +112,10 @@ void EventReader::apply(const Json& event) {
                   whole(event, "trained_tokens"), whole(event, "refused_rows"),    whole(event, "cut_rows")};
   } else if (type == "checkpoint") {
     history_.checkpoints.push_back({whole(event, "step"), text(event, "path")});
+  } else if (type == "memory") {
+    history_.memory.push_back({whole(event, "step"), whole(event, "micro_batch_tokens"),
+                               whole(event, "recomputed_layers"), whole(event, "planned_bytes"),
+                               text(event, "why")});
   } else if (type == "warning") {
     history_.warnings.push_back({text(event, "code"), text(event, "what")});
   } else if (type == "error") {
@@ -126,6 +130,7 @@ void EventReader::apply(const Json& event) {
     drop_beyond(history_.samples, step);
     drop_beyond(history_.norms, step);
     drop_beyond(history_.checkpoints, step);
+    drop_beyond(history_.memory, step);
     history_.error.reset();
     history_.done.reset();
   }

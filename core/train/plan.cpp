@@ -32,6 +32,8 @@ std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t out, s
   return divide_up(elements, 2) + scales;
 }
 
+}  // namespace
+
 /// Bytes of the resident base: linears as the settings say, embedding and head in the wide type, norms in
 /// f32.
 std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::uint64_t wide_bytes) {
@@ -49,6 +51,8 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
   bytes += 4 * static_cast<std::uint64_t>(positions * spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
+
+namespace {
 
 std::uint64_t optimizer_bytes(const ModelSpec& spec, const Settings& settings) {
   std::uint64_t bytes = 0;
@@ -122,8 +126,8 @@ void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const Activatio
 }
 
 /// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
-/// recompute where layers are not kept, products again for DoRA's magnitudes, head on trained tokens only, attention as causal halves
-/// (performance.md §3).
+/// recompute where layers are not kept, products again for DoRA's magnitudes, head on trained tokens only,
+/// attention as causal halves (performance.md §3).
 double epoch_operations(const ModelSpec& spec, const DataShape& data, double adapter, double kept_share,
                         std::int64_t max_length, bool dora) {
   const auto tokens = static_cast<double>(data.tokens);
@@ -168,6 +172,15 @@ void plan_steps(Plan& plan, const Settings& settings) {
   plan.save_every = settings.save_every > 0 ? settings.save_every : tenth;
 }
 
+void plan_scratch(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device) {
+  if (device.is_cuda) {
+    add_cuda_scratch(plan.memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0),
+                     settings.dropout != 0);
+  } else {
+    add_cpu_scratch(plan.memory, spec, plan.largest_batch, device.compute_bytes, settings.dropout != 0);
+  }
+}
+
 /// Keeps as many layers as fit and fills in the memory.
 void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device) {
   const std::uint64_t limit = device.memory_limit_bytes;
@@ -177,15 +190,11 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   memory.gradients = memory.adapter;
   memory.adapter += dora_bytes(spec, settings);
   memory.optimizer = optimizer_bytes(spec, settings);
-  if (device.is_cuda) {
-    add_cuda_scratch(memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0),
-                     settings.dropout != 0);
-  } else {
-    add_cpu_scratch(memory, spec, plan.largest_batch, device.compute_bytes, settings.dropout != 0);
-  }
+  plan_scratch(plan, spec, settings, device);
   if (!settings.sample_prompts.empty()) {
     const ActivationShape shape = activation_shape(spec, settings, device, plan.largest_batch, 0);
-    memory.samples = session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device, shape.dora});
+    memory.samples =
+        session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device, shape.dora});
   }
   for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
     plan.recomputed_layers = spec.layers - kept;
@@ -313,6 +322,17 @@ bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings
   plan.largest_batch = largest_batch_tokens(data, settings, resolved_max_length(settings, spec));
   plan_memory(plan, spec, settings, device);
   return plan.fits;
+}
+
+void plan_step_shape(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
+                     const StepShape& shape) {
+  plan.largest_batch = shape.micro_batch_tokens;
+  plan.recomputed_layers = shape.recomputed_layers;
+  plan_scratch(plan, spec, settings, device);
+  const ActivationShape layout =
+      activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers);
+  plan.memory.activations = activation_bytes(spec, layout);
+  plan.host_bytes = offloaded_bytes(spec, layout);
 }
 
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,

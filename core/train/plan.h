@@ -9,6 +9,7 @@
 #include "core/data/dataset.h"
 #include "core/model/activation_plan.h"
 #include "core/model/model_spec.h"
+#include "core/train/micro_batches.h"
 #include "core/train/settings.h"
 
 namespace lorikeet {
@@ -88,6 +89,14 @@ bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings
 /// --device cpu". (ways_out.cpp)
 std::string ways_out(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                      const PlanDevice& device);
+
+/// Corrects a plan where a run goes on with smaller micro-batches or more layers recomputed than planned.
+void plan_step_shape(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
+                     const StepShape& shape);
+
+/// Bytes of the resident base model; `wide_bytes` are those of an element of the embedding (4, or 2 where not
+/// f32).
+std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::uint64_t wide_bytes);
 
 /// The layout of the activations that make_plan counts and the Transformer uses for such a run.
 ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,

@@ -22,8 +22,8 @@ namespace lorikeet {
 
 /// One run from loading to its end. One file per concern: run_job.cpp has the order of things, run_steps.cpp
 /// the loop with pauses and checkpoints, run_evaluation.cpp evaluation, samples and the best of them,
-/// run_guard.cpp what happens when numbers are not as they should be; run_events.h is what is said,
-/// run_clock.h the times.
+/// run_memory.cpp what is done where memory is refused, run_guard.cpp what happens when numbers are not as
+/// they should be; run_events.h is what is said, run_clock.h the times.
 class Run {
  public:
   Run(RunFolder& folder, const RunJobOptions& options)
@@ -50,6 +50,13 @@ class Run {
   void wait_while_paused(const std::string& why);
   /// Takes requests of control/; throws Error(cancelled) on a stop request.
   std::function<void()> between();
+
+  // run_memory.cpp
+  /// Does some of a step; where memory is refused, again with less of it.
+  void with_less_memory(const std::function<void()>& work);
+  void take_less_memory(const std::string& why);
+  void say_less_memory(const StepShapeChange& change, const std::string& why);
+  void recall_less_memory(std::int64_t from_step);
 
   // run_evaluation.cpp
   bool evaluation_is_due() const;

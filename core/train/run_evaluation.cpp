@@ -95,11 +95,13 @@ std::string Run::write_best() {
   const std::string from = best_checkpoint();
   const bool written = go_on_after("best", "Keeping the adapter of the best evaluation", [&] {
     verify_checkpoint(from);
-    AtomicFolder target(folder_.best_path());
-    for (const char* file :
-         {"adapter_config.json", "adapter_model.safetensors", "lorikeet.json", "README.md"})
-      copy_file_synced(from + "/" + file, target.folder() + "/" + file);
-    target.commit(true);
+    events_.with_patience([&] {
+      AtomicFolder target(folder_.best_path());
+      for (const char* file :
+           {"adapter_config.json", "adapter_model.safetensors", "lorikeet.json", "README.md"})
+        copy_file_synced(from + "/" + file, target.folder() + "/" + file);
+      target.commit(true);
+    });
   });
   return written ? "best" : "";
 }

@@ -2,6 +2,7 @@
 #include "core/train/run_events.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -95,38 +96,51 @@ void RunEvents::evaluation(const EvalEvent& event) {
 }
 
 void RunEvents::error(const Error& error) {
-  folder_.append({{"type", "error"},
-                  {"code", to_string(error.code())},
-                  {"what", error.message()},
-                  {"where", error.where()},
-                  {"hint", error.hint()}});
-  state(RunState::failed, error.message());
+  state_ = RunState::failed;
+  why_ = error.message();
+  try {
+    folder_.append({{"type", "error"},
+                    {"code", to_string(error.code())},
+                    {"what", error.message()},
+                    {"where", error.where()},
+                    {"hint", error.hint()}});
+    folder_.append({{"type", "state"}, {"state", to_string(state_)}, {"why", why_}});
+  } catch (const Error&) {
+    // The disk takes no more; the caller gets the error all the same.
+  }
+  show();
 }
 
 void RunEvents::with_patience(const std::function<void()>& action) {
   for (;;) {
     try {
       return action();
+    } catch (const std::filesystem::filesystem_error& error) {
+      wait_for_disk(error.what());
     } catch (const Error& error) {
       if (error.code() != ErrorCode::disk_full && error.code() != ErrorCode::io &&
           error.code() != ErrorCode::not_found)
         throw;
-      const RunState before = std::exchange(state_, RunState::waiting);
-      why_ = error.what();
-      show();
-      try {
-        folder_.append({{"type", "state"}, {"state", to_string(state_)}, {"why", why_}});
-      } catch (const Error&) {
-        // The same full disk takes no event either; the terminal has been told above.
-      }
-      const auto left = now();
-      const InPhase waiting(phases_, Phase::wait);
-      control_.wait_for_retry();  // throws Error(cancelled) on a stop request
-      clock_.was_away(left, now());
-      state_ = before;
-      why_.clear();
+      wait_for_disk(error.what());
     }
   }
+}
+
+void RunEvents::wait_for_disk(const std::string& why) {
+  const RunState before = std::exchange(state_, RunState::waiting);
+  why_ = why;
+  show();
+  try {
+    folder_.append({{"type", "state"}, {"state", to_string(state_)}, {"why", why_}});
+  } catch (const Error&) {
+    // The same full disk takes no event either; the terminal has been told above.
+  }
+  const auto left = now();
+  const InPhase waiting(phases_, Phase::wait);
+  control_.wait_for_retry();  // throws Error(cancelled) on a stop request
+  clock_.was_away(left, now());
+  state_ = before;
+  why_.clear();
 }
 
 }  // namespace lorikeet

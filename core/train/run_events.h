@@ -46,6 +46,7 @@ class RunEvents {
   }
 
  private:
+  void wait_for_disk(const std::string& why);
   void show(const StepEvent* step = nullptr, const EvalEvent* evaluation = nullptr,
             const WarningEvent* warning = nullptr);
   void warn(const StepReport& report);

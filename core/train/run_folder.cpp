@@ -2,6 +2,7 @@
 #include "core/train/run_folder.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,12 @@ void make_folder(const std::string& path) {
 Json job_to_json(const Job& job) {
   Json machine = Json::object();
   for (const auto& [key, value] : job.machine) machine[key] = value;
+  Json changes = Json::array();
+  for (const auto& change : job.shape_changes) {
+    changes.push_back({{"from_step", change.from_step},
+                       {"micro_batch_tokens", change.shape.micro_batch_tokens},
+                       {"recomputed_layers", change.shape.recomputed_layers}});
+  }
   return {{"format", 1},
           {"name", job.name},
           {"model", job.model_path},
@@ -55,12 +62,31 @@ Json job_to_json(const Job& job) {
           {"base_id", job.base_id},
           {"base_name", job.base_name},
           {"data_sha256", job.data_sha256},
+          {"eval_data_sha256", job.eval_data_sha256},
           {"template_hash", job.template_hash},
           {"engine_version", job.engine_version},
           {"question", job.question},
           {"settings", settings_to_json(job.settings)},
-          {"machine", machine}};
+          {"machine", machine},
+          {"less_memory", changes}};
 }
+
+namespace {
+
+std::vector<StepShapeChange> shape_changes_from(const Json& list, const std::string& name) {
+  std::vector<StepShapeChange> changes;
+  if (!list.is_array()) throw Error(ErrorCode::bad_format, "less_memory is not a list", name);
+  for (const Json& entry : list) {
+    StepShapeChange change;
+    change.from_step = json_int(entry, "from_step", 1, 1, INT64_MAX, name);
+    change.shape.micro_batch_tokens = json_int(entry, "micro_batch_tokens", 1, 1, INT64_MAX, name);
+    change.shape.recomputed_layers = json_int(entry, "recomputed_layers", 0, 0, INT64_MAX, name);
+    changes.push_back(change);
+  }
+  return changes;
+}
+
+}  // namespace
 
 Job job_from_json(const Json& json, const std::string& name, const Settings& base) {
   if (!json.is_object()) throw Error(ErrorCode::bad_format, "A job is a JSON object", name);
@@ -80,6 +106,7 @@ Job job_from_json(const Json& json, const std::string& name, const Settings& bas
   job.base_id = json_string(json, "base_id", "", name);
   job.base_name = json_string(json, "base_name", "", name);
   job.data_sha256 = json_string(json, "data_sha256", "", name);
+  job.eval_data_sha256 = json_string(json, "eval_data_sha256", "", name);
   job.template_hash = json_string(json, "template_hash", "", name);
   job.engine_version = json_string(json, "engine_version", "", name);
   job.question = json_string(json, "question", "", name);
@@ -89,6 +116,7 @@ Job job_from_json(const Json& json, const std::string& name, const Settings& bas
       if (value.is_string()) job.machine.emplace_back(key, value.get<std::string>());
     }
   }
+  if (json.contains("less_memory")) job.shape_changes = shape_changes_from(json["less_memory"], name);
   return job;
 }
 
@@ -156,38 +184,70 @@ void RunFolder::request(ControlRequest request) const {
 void RunFolder::lock() {
   const Json content = {{"pid", ::getpid()}, {"started", unix_seconds()}};
   lock_ = std::make_unique<FileLock>(path_ + "/lock", content.dump());
-  const std::string events = path_ + "/events.jsonl";
-  events_ = OwnedDescriptor(::open(events.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (events_.value() < 0) throw system_error("Cannot write", events, errno);
+  open_events();
+  remove_left_overs(path_ + "/job.json");
+}
+
+void RunFolder::open_events() {
+  events_ = OwnedDescriptor(::open(events_path().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (events_.value() < 0) throw system_error("Cannot write", events_path(), errno);
+}
+
+/// A descriptor outlives its folder: what is written after somebody removed or moved it would be lost without
+/// a word.
+void RunFolder::follow_events() {
+  struct stat here {
+  }, there{};
+  if (::fstat(events_.value(), &here) != 0) throw system_error("Cannot write", events_path(), errno);
+  if (::stat(events_path().c_str(), &there) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) throw system_error("Cannot write", events_path(), errno);
+    throw Error(ErrorCode::not_found, "The run folder was moved or removed", path_, "Put it back");
+  }
+  if (here.st_ino == there.st_ino && here.st_dev == there.st_dev) return;
+  lock();  // a copy of it
+  cut_torn_line();
+  torn_at_ = -1;
 }
 
 void RunFolder::append(const Json& event) {
   Json line = event;
   line["time"] = unix_seconds();
   const std::string text = dump_json(line) + "\n";
-  // One write call: a reader sees whole lines, and a full disk leaves at most one torn line, which is cut
-  // again here.
+  follow_events();
+  cut_torn_append();
+  // Mostly one call: a reader sees whole lines.
   const off_t before = ::lseek(events_.value(), 0, SEEK_END);
-  const ssize_t written = ::write(events_.value(), text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return;
-  const int reason = written < 0 ? errno : ENOSPC;
-  if (written > 0 && ::ftruncate(events_.value(), before) != 0) {
-    throw system_error("Cannot write", path_ + "/events.jsonl", errno);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(events_.value(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int reason = errno;
+      if (rest.size() < text.size()) torn_at_ = before;
+      cut_torn_append();
+      throw system_error("Cannot write", events_path(), reason);
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  throw system_error("Cannot write", path_ + "/events.jsonl", reason);
+}
+
+void RunFolder::cut_torn_append() {
+  if (torn_at_ < 0) return;
+  if (::ftruncate(events_.value(), torn_at_) != 0) throw system_error("Cannot write", events_path(), errno);
+  torn_at_ = -1;
 }
 
 void RunFolder::sync_events() {
-  if (::fsync(events_.value()) != 0) throw system_error("Cannot write", path_ + "/events.jsonl", errno);
+  if (::fsync(events_.value()) != 0) throw system_error("Cannot write", events_path(), errno);
 }
 
 void RunFolder::cut_torn_line() {
-  const std::string text = read_file(path_ + "/events.jsonl");
+  const std::string text = read_file(events_path());
   const std::size_t last = text.rfind('\n');
   const std::size_t whole = last == std::string::npos ? 0 : last + 1;
   if (whole == text.size()) return;
   if (::ftruncate(events_.value(), static_cast<off_t>(whole)) != 0) {
-    throw system_error("Cannot write", path_ + "/events.jsonl", errno);
+    throw system_error("Cannot write", events_path(), errno);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/train/micro_batches.h"
 #include "core/train/settings.h"
 
 namespace lorikeet {
@@ -25,11 +26,13 @@ struct Job {
   std::string base_id;         ///< design.md §10, filled by the engine
   std::string base_name;
   std::string data_sha256;
+  std::string eval_data_sha256;  ///< of the file eval-data names, "" = none
   std::string template_hash;
   std::string engine_version;
   std::string question;  ///< asked before and after by the sample job, "" = none
   Settings settings;
   std::vector<std::pair<std::string, std::string>> machine;  ///< threads, instruction set, library versions
+  std::vector<StepShapeChange> shape_changes;                ///< where memory was refused (micro_batches.h)
 };
 Json job_to_json(const Job& job);
 /// `base` are the settings a job file that leaves some out starts from.
@@ -85,6 +88,14 @@ struct DataEvent {
   std::int64_t tokens = 0, trained_tokens = 0;  ///< of one epoch
   std::int64_t refused_rows = 0, cut_rows = 0;
 };
+/// Memory was refused: the run goes on with smaller micro-batches or more layers recomputed.
+struct MemoryEvent {
+  std::int64_t step = 0;  ///< the first one computed so
+  std::int64_t micro_batch_tokens = 0, recomputed_layers = 0;
+  std::int64_t planned_bytes = 0;  ///< what the plan says now
+  std::string why;
+};
+
 struct WarningEvent {
   std::string code, what;
 };
@@ -111,6 +122,7 @@ struct RunHistory {
   std::optional<DataEvent> data;
   /// Seconds by phase up to the last state line, sum over resumes: load, train, evaluate, sample, save, wait.
   std::vector<std::pair<std::string, double>> seconds_by_phase;
+  std::vector<MemoryEvent> memory;
   std::vector<WarningEvent> warnings;
   std::optional<ErrorEvent> error;
   std::optional<DoneEvent> done;
@@ -158,18 +170,28 @@ class RunFolder {
   void request(ControlRequest request) const;
 
   /// --- Engine: hold the run, append events, take requests.
-  void lock();                     ///< throws Error(locked) when another engine holds it
-  void append(const Json& event);  ///< adds "time", writes one line, flushed to the kernel
-  void sync_events();              ///< fsync, before a checkpoint's manifest
-  void cut_torn_line();            ///< on resume
+  void lock();  ///< throws Error(locked) when another engine holds it
+  /// Adds "time" and writes one line, flushed to the kernel. When that fails no part of the line stays.
+  /// Throws Error(not_found) while the folder is not where it was; when it is back, or a copy of it, events
+  /// go on there.
+  void append(const Json& event);
+  void sync_events();    ///< fsync, before a checkpoint's manifest
+  void cut_torn_line();  ///< on resume
   std::optional<ControlRequest> pending_request() const;
   void acknowledge(ControlRequest request);  ///< removes its file
 
  private:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  std::string events_path() const { return path_ + "/events.jsonl"; }
+  void open_events();
+  void follow_events();
+  void cut_torn_append();
+
   std::unique_ptr<FileLock> lock_;
   OwnedDescriptor events_;
+  std::int64_t torn_at_ =
+      -1;  ///< where a line began that could not be written whole nor cut again; -1 = none
 };
 
 /// Folders under `runs_folder` that hold a job.json, newest first.

@@ -12,7 +12,10 @@ using Verdict = NonFiniteGuard::Verdict;
 
 void Run::guard(const StepReport& report) {
   if (gradient_check_) {
-    for (const auto& finding : gradient_check_->after_step(report, trainer_->gradients())) {
+    std::vector<GradientCheck::Finding> findings;
+    go_on_after("gradients", "The check of the gradients",
+                [&] { findings = gradient_check_->after_step(report, trainer_->gradients()); });
+    for (const auto& finding : findings) {
       if (finding.nothing_learns) {
         throw Error(ErrorCode::numeric, finding.what + ": nothing would be learned", "",
                     "Look at the data as tokens, and at learning-rate");

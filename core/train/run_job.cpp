@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "core/library/base_id.h"
@@ -70,10 +71,11 @@ void Run::start_fresh_adapter() {
 
 void Run::record_job() {
   const RunIdentity identity{base_id(job_.model_path, options_.library_home), data_.source.sha256,
+                             data_.evaluation_source ? data_.evaluation_source->sha256 : "",
                              data_.format->template_hash(), from_.sha256};
   const auto machine = describe_machine(*backend_, compute_, job_.settings);
   if (options_.resume) {
-    require_unchanged(job_, identity, folder_.path());
+    require_unchanged(job_, identity, folder_);
     if (!job_.machine.empty() && !same_machine(job_.machine, machine)) {
       events_.warning(
           "machine_changed",
@@ -81,6 +83,7 @@ void Run::record_job() {
           "numbers may differ in the last digits from those of a run that was not moved");
     }
   } else {
+    job_.shape_changes.clear();  // of the run whose job this one repeats
     for (const auto& warning : plan_.warnings) events_.warning("plan", warning);
     for (const auto& warning : start_warnings(data_, from_.folder, identity.base_id))
       events_.warning(warning.code.c_str(), warning.what);
@@ -88,6 +91,7 @@ void Run::record_job() {
   job_.base_id = identity.base_id;
   job_.base_name = spec_.name;
   job_.data_sha256 = identity.data_sha256;
+  job_.eval_data_sha256 = identity.eval_data_sha256;
   job_.template_hash = identity.template_hash;
   if (!identity.adapter_sha256.empty()) job_.adapter_sha256 = identity.adapter_sha256;
   job_.engine_version = options_.engine_version;
@@ -112,6 +116,7 @@ void Run::start_or_restore() {
   parts.compute = compute_;
   parts.rope_linear_factor = notes_.rope_linear_factor;
   parts.norms_every = std::max<std::int64_t>(1, plan_.steps / most_norms);
+  parts.shape_changes = job_.shape_changes;
   trainer_ = std::make_unique<Trainer>(std::move(parts));
   samples_ = std::make_unique<SamplePrompts>(*model_, *adapter_, *data_.format, job_.settings.sample_prompts,
                                              compute_, notes_.rope_linear_factor);
@@ -121,11 +126,14 @@ void Run::start_or_restore() {
 }
 
 void Run::restore() {
-  const std::string newest = newest_checkpoint(folder_);
+  std::vector<std::string> findings;
+  const std::string newest = newest_checkpoint(folder_, &findings);
+  for (const auto& finding : findings) events_.warning("checkpoint", finding);
   if (!newest.empty()) trainer_->restore(newest);
   const std::int64_t step = trainer_->step_number();
   events_.set_steps(plan_.steps, step);
   events_.append({{"type", "resume"}, {"from_step", step}});
+  recall_less_memory(step);
   const RunHistory history = folder_.read_history();
   events_.take_history(history);
   if (!history.steps.empty()) elapsed_before_ = history.steps.back().elapsed_seconds;
@@ -212,6 +220,12 @@ RunEnd Run::execute() {
       return RunEnd::stopped;
     }
     events_.error(error);
+    throw;
+  } catch (const std::bad_alloc&) {
+    events_.error(Error(ErrorCode::out_of_memory, "The system has no memory left"));
+    throw;
+  } catch (const std::exception& error) {
+    events_.error(Error(ErrorCode::io, error.what()));
     throw;
   }
 }

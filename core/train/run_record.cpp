@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/run_record.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -15,15 +16,47 @@ constexpr const char* why_no_gpu = "cuda";  // in the record of the machine
 
 }  // namespace
 
-void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path) {
+namespace {
+
+std::string new_run_hint(const std::string& adapter) {
+  return "start a new run that goes on from what this one has learnt: lorikeet train --adapter " + adapter;
+}
+
+}  // namespace
+
+std::string learnt_adapter(const RunFolder& run) {
+  std::error_code ignored;
+  if (std::filesystem::exists(run.adapter_path(), ignored)) return run.adapter_path();
+  const RunHistory history = run.read_history();  // a checkpoint is an adapter, too
+  return history.checkpoints.empty() ? run.adapter_path()
+                                     : run.path() + "/" + history.checkpoints.back().path;
+}
+
+void require_same_settings(const Json& saved, const Settings& now, const std::string& where,
+                           const std::string& adapter) {
+  const Json settings = settings_to_json(now);
+  for (const SettingInfo& info : settings_table()) {
+    // The compute type is the machine's choice where it is auto.
+    if (info.group == "watching" || info.group == "machine" || info.key == "compute") continue;
+    // A version that knew fewer settings worked as their defaults do.
+    if (!saved.contains(info.key) || !settings.contains(info.key)) continue;
+    if (saved.at(info.key) == settings.at(info.key)) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "A run goes on as it began: " + info.key + " was " + saved.at(info.key).dump() +
+                    " and would be " + settings.at(info.key).dump() + " now",
+                where, "Leave it as it was, or " + new_run_hint(adapter));
+  }
+}
+
+void require_unchanged(const Job& job, const RunIdentity& now, const RunFolder& run) {
   const auto check = [&](const std::string& recorded, const std::string& found, const std::string& what) {
     if (recorded.empty() || found.empty() || recorded == found) return;
-    throw Error(
-        ErrorCode::invalid_argument, what + " changed since this run began", run_path,
-        "Put it back, or start a new run that goes on from this run's adapter: lorikeet train --adapter");
+    throw Error(ErrorCode::invalid_argument, what + " changed since this run began", run.path(),
+                "Put it back, or " + new_run_hint(learnt_adapter(run)));
   };
   check(job.base_id, now.base_id, "The base model " + job.model_path);
   check(job.data_sha256, now.data_sha256, "The data file " + job.data_path);
+  check(job.eval_data_sha256, now.eval_data_sha256, "The evaluation file " + job.settings.eval_data);
   check(job.template_hash, now.template_hash, "The prompt template");
   check(job.adapter_sha256, now.adapter_sha256, "The adapter " + job.adapter_path);
 }

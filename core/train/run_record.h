@@ -17,13 +17,23 @@ namespace lorikeet {
 /// What a run is known by besides its settings: written into job.json when it begins, compared when it is
 /// resumed.
 struct RunIdentity {
-  std::string base_id, data_sha256, template_hash;
+  std::string base_id, data_sha256, eval_data_sha256, template_hash;
   std::string adapter_sha256;  ///< "" = a fresh adapter, or a checkpoint has taken its place
 };
 
 /// Throws Error(invalid_argument) naming what changed since `job` was recorded; fields the job has not
 /// recorded yet fit.
-void require_unchanged(const Job& job, const RunIdentity& now, const std::string& run_path);
+void require_unchanged(const Job& job, const RunIdentity& now, const RunFolder& run);
+
+/// Throws Error(invalid_argument) naming the first setting that decides about what is learnt and differs from
+/// `saved`, the settings a checkpoint was made with (settings_to_json). Settings of watching and of the
+/// machine may differ. The error is about `where`; `adapter` is what a new run would go on from.
+void require_same_settings(const Json& saved, const Settings& now, const std::string& where,
+                           const std::string& adapter);
+
+/// Where what a run has learnt lies, for a new run that goes on from it: its adapter, else its last
+/// checkpoint.
+std::string learnt_adapter(const RunFolder& run);
 
 /// Device, instruction set, threads and compute type, as job.json has them; of a GPU also the driver, CUDA's
 /// run-time library and what large products run on; where device auto took the processor, why no GPU is used.

@@ -47,9 +47,15 @@ bool Run::may_look_ahead() const {
 void Run::one_step() {
   if (!trainer_->begun()) {
     clock_.begin_step(now());
-    trainer_->begin_step(between());
+    with_less_memory([&] { trainer_->begin_step(between()); });
   }
-  report_step(trainer_->finish_step(between(), may_look_ahead()));
+  std::optional<StepReport> report;
+  with_less_memory([&] {
+    // Where the update itself was refused, the step is done again.
+    if (!trainer_->in_flight() && !trainer_->begun()) trainer_->begin_step(between());
+    report = trainer_->finish_step(between(), may_look_ahead());
+  });
+  report_step(*report);
 }
 
 void Run::report_step(const StepReport& report) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,21 +11,22 @@
 #include "core/train/checkpoint.h"
 #include "core/train/loss_scale.h"
 #include "core/train/readback.h"
+#include "core/train/run_record.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-Transformer::Options transformer_options(const Trainer::Parts& parts) {
+Transformer::Options transformer_options(const Trainer::Parts& parts, const StepShape& shape) {
   Transformer::Options options;
   options.compute = parts.compute;
-  options.max_tokens = parts.plan.largest_batch;
+  options.max_tokens = shape.micro_batch_tokens;
   options.offload = parts.settings.offload;
   options.dropout = static_cast<float>(parts.settings.dropout);
   options.neftune = static_cast<float>(parts.settings.neftune);
   options.keep.assign(static_cast<std::size_t>(parts.model->spec().layers), true);
   // As activation_shape counts them.
-  for (std::int64_t layer = 0; layer < parts.plan.recomputed_layers; ++layer)
+  for (std::int64_t layer = 0; layer < shape.recomputed_layers; ++layer)
     options.keep[static_cast<std::size_t>(layer)] = false;
   return options;
 }
@@ -76,9 +78,6 @@ struct Trainer::Impl {
   explicit Impl(Parts given)
       : parts(std::move(given)),
         backend(parts.model->backend()),
-        transformer(
-            (parts.model->prepare_positions(parts.plan.max_length, parts.rope_linear_factor), *parts.model),
-            parts.adapter, transformer_options(parts)),
         optimizer(backend, *parts.adapter, parts.settings.optimizer),
         stream(*parts.train_rows, parts.settings, parts.plan.max_length),
         gradients(backend.allocate({parts.adapter->parameter_count()}, DType::f32)),
@@ -88,8 +87,19 @@ struct Trainer::Impl {
                 parts.plan.steps, parts.plan.warmup_steps};
     evaluation_tokens = parts.plan.largest_batch;
     backend.fill_zero(numbers);
+    parts.model->prepare_positions(parts.plan.max_length, parts.rope_linear_factor);
+    for (const auto* rows : {parts.train_rows, parts.evaluation_rows}) {
+      for (const TokenRow& row : *rows) longest_row = std::max(longest_row, std::ssize(row.ids));
+    }
+    try {
+      use_shape(shape_of_step(planned(), parts.shape_changes, 1));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;  // of that the first step will tell again
+    }
   }
 
+  StepShape planned() const { return {parts.plan.largest_batch, parts.plan.recomputed_layers}; }
+  void use_shape(const StepShape& wanted);
   TensorView sums() const { return numbers.view().row_range(0, sums_count); }
   TensorView weights() const { return numbers.view().row_range(weights_at, 1); }
   TensorView outcome() const { return numbers.view().row_range(outcome_at, outcome_count); }
@@ -108,7 +118,8 @@ struct Trainer::Impl {
 
   Parts parts;
   Backend& backend;
-  Transformer transformer;
+  StepShape shape;  ///< of the transformer
+  std::unique_ptr<Transformer> transformer;
   AdapterOptimizer optimizer;
   BatchStream stream;
   Schedule schedule;
@@ -118,7 +129,15 @@ struct Trainer::Impl {
   std::optional<StepReport> begun, flying;  ///< what is known of a step before its outcome
   std::int64_t done = 0, tokens = 0, skipped = 0;
   std::int64_t evaluation_tokens = 0;  ///< of a group; fewer once memory was short
+  std::int64_t longest_row = 1;
 };
+
+void Trainer::Impl::use_shape(const StepShape& wanted) {
+  if (transformer && wanted == shape) return;
+  transformer.reset();  // two arenas at once are what there is no memory for
+  shape = wanted;
+  transformer = std::make_unique<Transformer>(*parts.model, parts.adapter, transformer_options(parts, shape));
+}
 
 void Trainer::Impl::update(const StepReport& report) {
   AdamStep adam;
@@ -129,7 +148,7 @@ void Trainer::Impl::update(const StepReport& report) {
   optimizer.step(gradients, adam, static_cast<float>(parts.settings.max_grad_norm),
                  numbers.view().row_range(0, 1), outcome(),
                  measures_norms(report.step) ? norms() : TensorView{});
-  transformer.adapter_changed();
+  transformer->adapter_changed();
   backend.sum_of_squares(parts.adapter->parameters(), weights());
   readback.start(numbers);
 }
@@ -164,7 +183,7 @@ std::int64_t Trainer::skipped_steps() const {
   return impl_->skipped;
 }
 std::size_t Trainer::arena_peak_bytes() const {
-  return impl_->transformer.arena_peak_bytes();
+  return impl_->transformer ? impl_->transformer->arena_peak_bytes() : 0;
 }
 TensorView Trainer::gradients() const {
   return impl_->gradients;
@@ -185,10 +204,12 @@ StepReport Trainer::step(const std::function<void()>& between) {
 void Trainer::begin_step(const std::function<void()>& between) {
   Impl& t = *impl_;
   if (t.begun) throw Error(ErrorCode::invalid_argument, "A step has begun already");
+  t.use_shape(shape_of_step(t.planned(), t.parts.shape_changes, t.given() + 1));
   std::vector<TokenBatch> batches;
   StepReport report;
   const DrawPlace draws{t.parts.settings.seed, t.stream.epoch()};
-  for (const auto& indexes : t.stream.step_batches()) {
+  for (const auto& indexes :
+       cut_micro_batches(*t.parts.train_rows, t.stream.step_batches(), t.shape.micro_batch_tokens)) {
     batches.push_back(
         make_batch(*t.parts.train_rows, indexes, draws_random_numbers(t.parts.settings) ? &draws : nullptr));
     report.tokens += static_cast<std::int64_t>(batches.back().ids.size());
@@ -205,7 +226,7 @@ void Trainer::begin_step(const std::function<void()>& between) {
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.trained_tokens));
   const auto grad_scale = static_cast<float>(report.loss_scale / count);
   for (const auto& batch : batches)
-    t.transformer.forward_backward(batch, grad_scale, t.gradients, t.sums(), between);
+    t.transformer->forward_backward(batch, grad_scale, t.gradients, t.sums(), between);
   t.stream.advance();
   t.begun = std::move(report);
 }
@@ -233,19 +254,34 @@ void Trainer::drop_step() {
 
 Evaluation Trainer::evaluate(const std::function<void()>& between) {
   Impl& t = *impl_;
-  return evaluate_fitting(t.transformer, *t.parts.evaluation_rows, t.evaluation_tokens, between);
+  t.use_shape(shape_of_step(t.planned(), t.parts.shape_changes, std::max<std::int64_t>(1, t.given())));
+  t.evaluation_tokens = std::min(t.evaluation_tokens, t.shape.micro_batch_tokens);
+  return evaluate_fitting(*t.transformer, *t.parts.evaluation_rows, t.evaluation_tokens, between);
 }
 
 void Trainer::require_finite() const {
   const Impl& t = *impl_;
-  const Tensor sum = t.backend.allocate({1}, DType::f64);
+  // In the place for it that each step has: a checkpoint must not fail for want of memory.
   double squares = 0;
-  t.backend.fill_zero(sum);
-  t.backend.sum_of_squares(t.parts.adapter->parameters(), sum);
-  t.backend.download(&squares, sum);
+  t.backend.fill_zero(t.weights());
+  t.backend.sum_of_squares(t.parts.adapter->parameters(), t.weights());
+  t.backend.download(&squares, t.weights());
+  t.backend.fill_zero(t.weights());
   if (std::isfinite(squares)) return;
   throw Error(ErrorCode::numeric, "The adapter holds values that are not finite and is not saved", "",
               "Go on from an earlier checkpoint, with a lower learning-rate");
+}
+
+std::optional<StepShapeChange> Trainer::take_less_memory() {
+  Impl& t = *impl_;
+  drop_step();
+  t.stream.seek(t.given());
+  const StepShape now = shape_of_step(t.planned(), t.parts.shape_changes, t.given() + 1);
+  const auto smaller = smaller_step(now, t.longest_row, t.parts.model->spec().layers);
+  if (!smaller) return std::nullopt;
+  t.transformer.reset();
+  t.parts.shape_changes.push_back({t.given() + 1, *smaller});
+  return t.parts.shape_changes.back();
 }
 
 void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
@@ -261,7 +297,7 @@ void Trainer::save(const std::string& folder, const AdapterNotes& notes) const {
                 {"step", t.done},
                 {"tokens", t.tokens},
                 {"skipped", t.skipped},
-                {"optimizer", t.parts.settings.optimizer}};
+                {"settings", settings_to_json(t.parts.settings)}};
   if (t.parts.compute == DType::f16) {
     state["loss_scale"] = scale_json(t.scale.now());
     state["loss_scale_before"] = scale_json(t.scale.before());
@@ -276,13 +312,13 @@ void Trainer::restore(const std::string& folder) {
   verify_checkpoint(folder);
   const std::string name = folder + "/trainer.json";
   const Json state = read_json_file(name);
-  if (json_string(state, "optimizer", "", name) != t.parts.settings.optimizer) {
-    throw Error(ErrorCode::bad_format, "The checkpoint was made with another optimizer", name);
-  }
+  if (state.contains("settings")) require_same_settings(state["settings"], t.parts.settings, folder, folder);
   const std::string bytes = read_file(folder + "/optimizer.bin");
   t.optimizer.restore({bytes.begin(), bytes.end()});
+  // The saved adapter is there twice for a moment: in the place of the activations, which the next step takes
+  // again. So going on never needs more memory than training did.
+  t.transformer.reset();
   restore_adapter(t.backend, t.parts.model->spec(), *t.parts.adapter, folder);
-  t.transformer.adapter_changed();
   t.done = json_int(state, "step", 0, 0, INT64_MAX, name);
   t.tokens = json_int(state, "tokens", 0, 0, INT64_MAX, name);
   t.skipped = json_int(state, "skipped", 0, 0, t.done, name);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/model/transformer.h"
 #include "core/train/evaluate.h"
 #include "core/train/optimizer.h"
+#include "core/train/micro_batches.h"
 #include "core/train/plan.h"
 #include "core/train/run_folder.h"
 #include "core/train/schedule.h"
@@ -53,6 +55,8 @@ class Trainer {
     DType compute = DType::f32;
     double rope_linear_factor = 1;  ///< design.md §10, "RoPE beyond the context"
     std::int64_t norms_every = 0;   ///< steps between measurements of the adapter's norms, 0 = never
+    double rope_linear_factor = 1;                    ///< design.md §10, "RoPE beyond the context"
+    std::vector<StepShapeChange> shape_changes = {};  ///< of the run so far, where memory was refused
   };
   explicit Trainer(Parts parts);
   ~Trainer();
@@ -86,6 +90,11 @@ class Trainer {
   Evaluation evaluate(const std::function<void()>& between = {});
   /// Throws Error(numeric) when the adapter holds a value that is not finite.
   void require_finite() const;
+
+  /// After a call threw Error(out_of_memory): drops the step that was begun, gives its memory back and
+  /// computes from here on with smaller micro-batches, or with more layers recomputed. The call can be
+  /// repeated then; the step has the same rows in the same order. Nothing when there is no smaller way.
+  std::optional<StepShapeChange> take_less_memory();
 
   /// Writes adapter, optimiser state and position after the last finished step into `folder` (new),
   /// manifest.json with sizes and SHA-256 last. No update may be in flight. Throws Error(numeric) and writes

@@ -102,9 +102,13 @@ std::vector<std::string> comparable_events(const std::string& run) {
   std::vector<std::pair<int, std::string>> kept;
   for (Json event : event_lines(run)) {
     const std::string type = event["type"];
-    if (type == "state" || type == "warning") continue;
+    if (type == "state" || type == "warning" || type == "memory") continue;
     if (type == "resume") {
-      std::erase_if(kept, [&](const auto& line) { return line.first > event["from_step"].get<int>(); });
+      // As readers do; the end is said anew as well.
+      std::erase_if(kept, [&](const auto& line) {
+        return line.first > event["from_step"].get<int>() ||
+               line.second.find("\"done\"") != std::string::npos;
+      });
       continue;
     }
     const int step = event.value("step", 0);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <QElapsedTimer>
+#include <QRegularExpression>
 #include <QtTest>
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/model/check_model.h"
+#include "core/model/safetensors.h"
 #include "tests/app/cli_support.h"
 #include "tests/support/tiny_model.h"
 
@@ -102,6 +106,41 @@ class TestCliErrors : public QObject {
     QVERIFY2(text.startsWith("lorikeet: "), qPrintable(text));
     QVERIFY2(text.contains(says), qPrintable(text));
     QVERIFY2(text.contains(where), qPrintable(text));
+  }
+
+  void M11_a_model_larger_than_memory_is_refused_with_numbers() {
+    // A billion weights that take no room on the disk: a file of holes.
+    TinyModel large = cli_model();
+    large.hidden_size = 2048;
+    large.intermediate_size = 8192;
+    large.layers = 16;
+    large.heads = 32;
+    large.kv_heads = 8;
+    large.head_dim = 64;
+    large.dtype = "BF16";
+    const std::string folder = path("large").toStdString();
+    write_tiny_folder(folder, cli_model());
+    write_text(folder + "/config.json", tiny_config(large));
+    std::vector<SafetensorsPlan> tensors;
+    for (const auto& [name, shape] : expected_tensors(tiny_spec(large)))
+      tensors.push_back({name, "BF16", shape});
+    const SafetensorsLayout layout = plan_safetensors(std::move(tensors));
+    write_text(folder + "/model.safetensors", layout.header);
+    fs::resize_file(folder + "/model.safetensors", layout.file_bytes);
+    QElapsedTimer timer;
+    timer.start();
+    const CliResult chat = run_cli({"chat", "--model", path("large"), "--template", "alpaca", "--prompt",
+                                    "Hi", "--memory-limit", "100MB"});
+    QCOMPARE(chat.code, 1);
+    const QString text = QString::fromStdString(chat.err);
+    QVERIFY2(text.contains(QRegularExpression("needs \\d+ MiB of memory, \\d+ MiB are left")),
+             qPrintable(text));
+    QVERIFY2(text.contains("smaller model"), qPrintable(text));
+    QVERIFY2(timer.elapsed() < 20'000, "it loaded first");
+    const CliResult training = run_cli({"train", "--model", path("large"), "--data", path("data.json"),
+                                        "--run", path("run"), "--memory-limit", "100MB"});
+    QCOMPARE(training.code, 1);
+    QVERIFY2(QString::fromStdString(training.err).contains("of memory are needed"), training.err.c_str());
   }
 
   void a_run_that_cannot_begin_leaves_nothing_data() {

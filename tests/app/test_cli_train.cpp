@@ -11,6 +11,7 @@
 
 #include "core/base/files.h"
 #include "core/train/run_folder.h"
+#include "kernels/base/error.h"
 #include "tests/app/cli_support.h"
 #include "tests/support/tiny_model.h"
 
@@ -227,6 +228,88 @@ class TestCliTrain : public QObject {
     const CliResult result = run_cli({"resume", run});
     QCOMPARE(result.code, 1);
     QVERIFY2(result.err.find("changed since this run began") != std::string::npos, result.err.c_str());
+  }
+
+  void changed_evaluation_data_is_not_resumed() {
+    const QString run = path("changed-evaluation"), data = path("evaluation.json");
+    write_alpaca(data.toStdString(), 5);
+    const auto engine = start_cli(train(run, {"--eval-data", data, "--max-steps", "100000"}));
+    QVERIFY(wait_for_step(run.toStdString(), 16, *engine));
+    ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+    QVERIFY(engine->waitForFinished());
+    write_alpaca(data.toStdString(), 6);
+    const CliResult result = run_cli({"resume", run});
+    QCOMPARE(result.code, 1);
+    QVERIFY2(result.err.find("The evaluation file") != std::string::npos, result.err.c_str());
+    QVERIFY2(result.err.find("--adapter " + run.toStdString() + "/checkpoints/step-") != std::string::npos,
+             result.err.c_str());
+  }
+
+  void R11_a_run_goes_on_as_it_began_but_for_watching_and_the_machine() {
+    const QString run = path("settings");
+    const auto engine = start_cli(train(run, {"--max-steps", "60"}));
+    QVERIFY(wait_for_step(run.toStdString(), 16, *engine));
+    ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+    QVERIFY(engine->waitForFinished());
+    const CliResult other_batch = run_cli({"resume", run, "--batch-size", "8"});
+    QCOMPARE(other_batch.code, 1);
+    QVERIFY2(other_batch.err.find("batch-size was 2 and would be 8 now") != std::string::npos,
+             other_batch.err.c_str());
+    QVERIFY2(other_batch.err.find("lorikeet train --adapter") != std::string::npos, other_batch.err.c_str());
+    // Behind our back, in the file, it is found as well: by what the checkpoint says.
+    const std::string job = run.toStdString() + "/job.json", as_it_was = read_file(job);
+    std::string changed = as_it_was;
+    changed.replace(changed.find("\"accumulation\": 4"), 17, "\"accumulation\": 2");
+    write_file_atomically(job, changed);
+    const CliResult behind = run_cli({"resume", run});
+    QCOMPARE(behind.code, 1);
+    QVERIFY2(behind.err.find("accumulation was 4 and would be 2 now") != std::string::npos,
+             behind.err.c_str());
+    write_file_atomically(job, as_it_was);
+    // What only watches may change.
+    const CliResult watched = run_cli({"resume", run, "--save-every", "7", "--eval-every", "20"});
+    QVERIFY2(watched.code == 0, watched.err.c_str());
+    const RunFolder folder = RunFolder::open(run.toStdString());
+    QCOMPARE(folder.read_job().settings.save_every, std::int64_t{7});
+    QCOMPARE(folder.read_history().steps.size(), std::size_t{60});
+    QCOMPARE(folder.read_history().total_steps, std::int64_t{60});
+  }
+
+  void R18_a_finished_run_is_not_resumed_but_trained_on() {
+    const CliResult finished = run_cli({"resume", path("whole")});
+    QCOMPARE(finished.code, 1);
+    QVERIFY2(finished.err.find("This run is finished") != std::string::npos, finished.err.c_str());
+    QVERIFY2(finished.err.find("lorikeet train --adapter") != std::string::npos, finished.err.c_str());
+    const QString run = path("trained-on"), data = path("new.json");
+    write_alpaca(data.toStdString(), 20);
+    QStringList arguments = train(run, {"--adapter", path("whole") + "/adapter", "--max-steps", "3"});
+    arguments[arguments.indexOf("--data") + 1] = data;
+    const CliResult result = run_cli(arguments);
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QCOMPARE(RunFolder::open(run.toStdString()).read_history().steps.size(), std::size_t{3});
+    QVERIFY(adapter_bytes(run) != adapter_bytes(path("whole")));
+  }
+
+  void a_lock_of_a_killed_engine_is_no_obstacle() {
+    const QString run = path("locked");
+    const auto engine = start_cli(train(run, {"--max-steps", "100000"}));
+    QVERIFY(wait_for_step(run.toStdString(), 3, *engine));
+    // While it lives another one is refused, and it is not disturbed.
+    const CliResult second = run_cli({"resume", run, "--json"});
+    QVERIFY2(second.code == 0, second.err.c_str());  // a request: it is not paused, so nothing changes
+    try {
+      RunFolder other = RunFolder::open(run.toStdString());
+      other.lock();
+      QFAIL("two engines on one run");
+    } catch (const Error& error) {
+      QCOMPARE(error.code(), ErrorCode::locked);
+    }
+    ::kill(static_cast<pid_t>(engine->processId()), SIGKILL);
+    QVERIFY(engine->waitForFinished());
+    QVERIFY(fs::exists(run.toStdString() + "/lock"));
+    RunFolder other = RunFolder::open(run.toStdString());
+    QVERIFY(!other.is_alive());
+    other.lock();
   }
 
   void training_goes_on_from_an_adapter() {

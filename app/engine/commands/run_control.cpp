@@ -8,6 +8,7 @@
 #include "core/train/check_job.h"
 #include "core/train/checkpoint.h"
 #include "core/train/continued.h"
+#include "core/train/run_record.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -52,7 +53,9 @@ int resume(const CommandContext& context, const ResumeOptions& options) {
   }
   if (!given.empty()) {  // a machine that cannot do it leaves the run as it is
     Job job = run.read_job();
+    const Json as_begun = settings_to_json(job.settings);
     for (const auto& [key, text] : given) set_setting(job.settings, key, text);
+    require_same_settings(as_begun, job.settings, run.path(), learnt_adapter(run));
     check_job(job, continued(job, newest_checkpoint(run)).folder);
   }
   return run_in_terminal(run, true, context, given);
@@ -74,7 +77,7 @@ void add_run_control(CLI::App& app, CommandContext& context) {
           "Lift a pause, or go on from the newest checkpoint; on another device the last digits "
           "may differ",
           resumed->path, [&context, resumed] { return resume(context, *resumed); });
-  resumed->settings.add_to(*command, {"device", "compute", "threads", "memory-limit", "offload"});
+  resumed->settings.add_to(*command);  // those that a run cannot change are refused with a reason
   add("pause", "Ask a run to pause after the step at hand", *path,
       [&context, path] { return request(context, *path, ControlRequest::pause, "pause"); });
   add("stop", "Ask a run to stop and keep what it has learnt", *path,

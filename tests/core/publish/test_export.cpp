@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
 #include <QtTest>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "core/model/weight_source.h"
 #include "core/publish/export.h"
 #include "core/text/tokenizer.h"
+#include "core/train/process_memory.h"
 #include "kernels/base/error.h"
 #include "kernels/base/half.h"
 #include "kernels/base/random.h"
@@ -305,6 +308,64 @@ class TestExport : public QObject {
     }
     QVERIFY(!fs::exists(path("stop-out")));
     QCOMPARE(temporary_folders(), 0);
+  }
+
+  void M09_a_merge_streams_says_how_far_it_is_and_can_be_stopped() {
+    TinyModel model;
+    model.hidden_size = 512;
+    model.intermediate_size = 1024;
+    model.layers = 6;
+    model.heads = model.kv_heads = 8;
+    model.head_dim = 64;
+    const std::string base = path("wide"), adapter = path("wide-adapter");
+    write_tiny_folder(base, model);
+    write_adapter(adapter, model);
+    constexpr std::int64_t largest_tensor = 4 * 512 * 1024,
+                           whole_model = 6 * 4 * (4 * 512 * 512 + 3 * 512 * 1024);
+    const std::int64_t before = anonymous_bytes();
+    std::int64_t peak = 0, last = 0, total = 0;
+    run_export(request(base, adapter, path("wide-merged")), {}, [&](std::int64_t done, std::int64_t all) {
+      QVERIFY(done > last && done <= all);
+      last = done;
+      total = all;
+      peak = std::max(peak, anonymous_bytes() - before);
+    });
+    QCOMPARE(last, total);
+    QCOMPARE(total, std::int64_t{6 * 9 + 2});
+    // Far from the model's size: blocks of rows, the module's pair, and what the reader needs.
+    QVERIFY2(peak <= 2 * largest_tensor + (8 << 20) && peak < whole_model / 2,
+             qPrintable(QString("%1 of %2").arg(peak).arg(whole_model)));
+    std::stop_source source;
+    try {
+      run_export(request(base, adapter, path("wide-stopped")), source.get_token(),
+                 [&](std::int64_t done, std::int64_t) {
+                   if (done == 10) source.request_stop();
+                 });
+      QFAIL("it was not stopped");
+    } catch (const Error& error) {
+      QCOMPARE(error.code(), ErrorCode::cancelled);
+    }
+    QVERIFY(!fs::exists(path("wide-stopped")));
+    QCOMPARE(temporary_folders(), 0);
+  }
+
+  void an_export_clears_what_a_killed_one_of_its_name_left() {
+    const std::string base = path("killed"), adapter = path("killed-adapter"), out = path("killed-out");
+    TinyModel model;
+    write_tiny_folder(base, model);
+    write_adapter(adapter, model);
+    const std::string left = out + ".tmp-999999-0", other = out + ".tmp-notes", living = out + ".tmp-1-2";
+    write_text(left + "/model.safetensors", "half");
+    write_text(other + "/kept", "a name of somebody else");
+    write_text(living + "/kept", "of an export that goes on");
+    const OwnedDescriptor held(::open(living.c_str(), O_RDONLY | O_DIRECTORY));
+    QVERIFY(hold_temporary(held));
+    run_export(request(base, adapter, out));
+    QVERIFY(!fs::exists(left));
+    QVERIFY(fs::exists(other + "/kept"));
+    QVERIFY(fs::exists(living + "/kept"));
+    fs::remove_all(other);
+    fs::remove_all(living);
   }
 
   void what_cannot_be_exported_is_refused_with_why_data() {
