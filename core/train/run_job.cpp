@@ -30,7 +30,9 @@ void Run::load() {
   events_.state(RunState::loading, "Reads the data");
   job_ = folder_.read_job();
   for (const auto& [key, text] : options_.machine_settings) set_setting(job_.settings, key, text);
-  from_ = continued(job_, options_.resume ? newest_checkpoint(folder_) : std::string());
+  std::vector<std::string> findings;
+  from_ = continued(job_, options_.resume ? newest_checkpoint(folder_, &findings) : std::string());
+  for (const auto& finding : findings) events_.warning("checkpoint", finding);
   // What is wrong with the job is said before minutes are spent on the data.
   CheckedJob checked = check_job(job_, from_.folder);
   spec_ = std::move(checked.spec);
@@ -126,9 +128,7 @@ void Run::start_or_restore() {
 }
 
 void Run::restore() {
-  std::vector<std::string> findings;
-  const std::string newest = newest_checkpoint(folder_, &findings);
-  for (const auto& finding : findings) events_.warning("checkpoint", finding);
+  const std::string newest = newest_checkpoint(folder_);
   if (!newest.empty()) trainer_->restore(newest);
   const std::int64_t step = trainer_->step_number();
   events_.set_steps(plan_.steps, step);
