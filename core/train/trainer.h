@@ -55,7 +55,6 @@ class Trainer {
     DType compute = DType::f32;
     double rope_linear_factor = 1;  ///< design.md §10, "RoPE beyond the context"
     std::int64_t norms_every = 0;   ///< steps between measurements of the adapter's norms, 0 = never
-    double rope_linear_factor = 1;                    ///< design.md §10, "RoPE beyond the context"
     std::vector<StepShapeChange> shape_changes = {};  ///< of the run so far, where memory was refused
   };
   explicit Trainer(Parts parts);
