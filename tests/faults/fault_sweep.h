@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <omp.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ inline const char* fault_name(FaultKind kind) {
 inline bool dies_at(const AllOrNothing& operation, FaultKind kind, int nth) {
   const pid_t child = ::fork();
   if (child == 0) {
+    omp_set_num_threads(1);  // it has none of the threads that its parent's parallel regions would call
     arm_file_fault(kind, nth, operation.folder);
     try {
       operation.act();

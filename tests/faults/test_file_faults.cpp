@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <omp.h>
-
 #include <QtTest>
 #include <filesystem>
 #include <map>
@@ -75,8 +73,6 @@ class TestFileFaults : public QObject {
 
  private slots:
   void initTestCase() {
-    // A child of fork() has no OpenMP team; alone it needs none.
-    omp_set_num_threads(1);
     model_ = fresh("model");
     write_tiny_folder(model_, TinyModel{});
     setup_ = std::make_unique<TrainingSetup>(model_, exact_settings(), random_rows(20, 32, 1));
