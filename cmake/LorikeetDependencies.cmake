@@ -21,6 +21,8 @@ function(lorikeet_import target header library)
   target_link_libraries(${target} INTERFACE ${${target}_LIBRARY})
 endfunction()
 lorikeet_import(utf8proc utf8proc.h utf8proc)
+# Not find_package(Snappy): older Debian packages have no CMake files.
+lorikeet_import(snappy snappy-c.h snappy)
 # Not through pkg-config: it would link sentencepiece's trainer too.
 lorikeet_import(sentencepiece sentencepiece_processor.h sentencepiece)
 # Not find_package(dnnl): Debian's config asks for OpenCL's development files.

@@ -2,29 +2,34 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/data/json_scan.h"
+#include "core/data/known_columns.h"
 
 namespace lorikeet {
 
-/// The three texts of an instruction row.
-enum class ColumnRole : std::uint8_t { instruction, input, output };
-inline constexpr std::size_t column_roles = 3;
-
-/// Which column of a file is which text. A column with the standard name always is that text. Where a file's
-/// rows lack it, another usual name is taken for the rest of the file, provided that only one such column
-/// stands in the row that decides. Nothing is guessed from contents.
+/// Which column of a file has which role. A column that a person chose counts, and only that one. Else a
+/// column with the standard name always has its role. Where a file's rows lack it, another usual name is
+/// taken for the rest of the file, provided that only one such column stands in the row that decides. Nothing
+/// is guessed from contents.
 class ColumnMap {
  public:
   using Found = std::array<const JsonMember*, column_roles>;
 
-  /// Finds the three texts in a row; nullptr where there is none. Of equal keys the last counts, as in JSON
-  /// readers.
+  ColumnMap() = default;
+  explicit ColumnMap(ColumnChoice choice);
+
+  /// Finds the columns of a row; nullptr where there is none. Of equal keys the last counts, as in JSON
+  /// readers. A row has instruction and output, or messages, or text.
   Found find(const std::vector<JsonMember>& members);
+
+  bool chosen() const { return chosen_; }
+  /// The column that has this role, "" when none was met.
+  std::string name_of(ColumnRole role) const;
+  /// Whether every column in use has its standard name or was chosen.
+  bool all_standard() const;
 
   /// Names seen, in order, at most max_listed_columns of them.
   const std::vector<std::string>& columns() const { return columns_; }
@@ -33,8 +38,11 @@ class ColumnMap {
 
  private:
   void see(const std::vector<JsonMember>& members);
+  const JsonMember* look(ColumnRole role, const std::vector<JsonMember>& members);
   const JsonMember* bind(ColumnRole role, const std::vector<JsonMember>& members);
 
+  ColumnChoice choice_;
+  bool chosen_ = false;
   std::vector<std::string> columns_;
   std::array<std::string, column_roles> bound_;  ///< the other name taken, "" = none yet
   std::array<bool, column_roles> standard_seen_{};

@@ -11,12 +11,22 @@
 
 namespace lorikeet {
 
-/// One usable record of an instruction data set.
+/// What a row is to the model.
+enum class RowKind : std::uint8_t {
+  instruction,   ///< one question and one answer
+  conversation,  ///< turns; every answer is trained
+  text,          ///< a text that is trained whole
+};
+
+/// One usable record of a data set.
 struct InstructionRow {
-  std::int64_t number = 0;  ///< 1-based position in the file, as a person counts rows
-  std::string instruction;
-  std::string input;  ///< may be empty
-  std::string output;
+  std::int64_t number = 0;       ///< 1-based position in the file, as a person counts rows
+  std::string instruction = {};  ///< of a conversation its first question, to be shown
+  std::string input = {};        ///< may be empty
+  std::string output = {};       ///< of a conversation its last answer, to be shown; of a text the text
+  RowKind kind = RowKind::instruction;
+  std::vector<Message> messages = {};  ///< of a conversation
+  std::string tools = {};              ///< of a conversation, as JSON; "" = none
 };
 
 /// A record that is not used, and why.
@@ -27,13 +37,16 @@ struct RefusedRow {
 
 /// What reading found. read = used + refused_rows; nothing is silent.
 struct DataReport {
-  std::string format;  ///< "Alpaca JSON" or "Alpaca JSONL"
+  std::string format;  ///< shape and container, for example "Alpaca JSONL" or "ShareGPT Parquet"
+  std::string shape;   ///< "Alpaca", "Dolly", "ShareGPT", "OpenAI messages", "Text", ...
+  std::string
+      confidence;  ///< that the shape is the right one: "high", "medium", "low", or "chosen" by a person
   std::int64_t bytes = 0;
   std::int64_t read = 0;
   std::int64_t used = 0;
   std::int64_t refused_rows = 0;
-  std::int64_t duplicates = 0;     ///< counted; they stay in (later copies of an equal record)
-  std::int64_t empty_answers = 0;  ///< refused with their reason, counted here too
+  std::int64_t duplicates = 0;  ///< later copies of an equal record
+  std::int64_t empty_answers = 0;
   std::vector<RefusedRow>
       refused;  ///< the first max_listed_rows of them, so that a hostile file cannot fill memory
   std::vector<std::string> columns;   ///< as found, in first-seen order
@@ -54,16 +67,32 @@ struct InstructionData {
 /// Progress of long reading: called now and then with rows read so far.
 using RowsRead = std::function<void(std::int64_t rows)>;
 
-/// Reads Alpaca JSON (array, {"data": [...]}, {"train": [...]}, single object) or JSONL, recognised by
-/// content and not by extension; UTF-8 whatever the locale, or UTF-16. The file is streamed: memory is that
-/// of the rows kept. Columns are instruction, input, output; where one is missing from the file, a usual
-/// other name of it (prompt, response, ...) is taken when only one is there, with a warning. Numbers, true
-/// and false become text as written; null and [] count as empty. Bad rows are refused one by one with number
-/// and reason; a file that breaks off keeps the rows before the break. A row is at most 64 MB and nested at
-/// most 128 deep. Throws Error when the file cannot be read or holds no usable row (naming the columns found
-/// and those expected), and Error(cancelled) when asked to stop.
+/// What is done with answers that are empty, values that are no text, and copies of a row.
+enum class EmptyAnswers : std::uint8_t { refuse, keep };  ///< keep: the end token alone is trained
+enum class NestedValues : std::uint8_t { refuse, json };  ///< json: they become compact JSON text
+enum class Duplicates : std::uint8_t { keep, drop };
+
+struct ReadOptions {
+  std::string columns = {};  ///< as parse_columns() takes it; "" = found by their names
+  EmptyAnswers empty_answers = EmptyAnswers::refuse;
+  NestedValues nested = NestedValues::refuse;
+  Duplicates duplicates = Duplicates::keep;
+};
+
+/// Reads a data set: JSON (array, {"data": [...]}, {"train": [...]}, single object), JSONL, CSV, TSV or plain
+/// text, packed by gzip or zstd or not, recognised by content and not by extension; UTF-8 whatever the
+/// locale, or UTF-16. The file is streamed: memory is that of the rows kept. A row is an instruction (columns
+/// instruction, input, output or their other usual names, with a warning), a conversation (messages or
+/// conversations) or a text. Numbers, true and false become text as written; null and [] count as empty. Bad
+/// rows are refused one by one with number and reason; a file that breaks off keeps the rows before the
+/// break. A row is at most 64 MB and nested at most 128 deep. Throws Error when the file cannot be read or
+/// holds no usable row (naming the columns found and those expected), and Error(cancelled) when asked to
+/// stop.
 InstructionData read_instruction_data(const std::string& path, std::stop_token stop = {},
-                                      const RowsRead& progress = {});
+                                      const RowsRead& progress = {}, const ReadOptions& options = {});
+
+/// A row as training sees it.
+EncodedText encode_row(const InstructionRow& row, const PromptFormat& format);
 
 /// A row ready for training.
 struct TokenRow {
@@ -100,8 +129,8 @@ struct TokenisedData {
 /// tokens, so an answer that is cut off has no end token; splitting makes rows of at most max_length tokens
 /// one after the other (all with the number of their row) and leaves out parts without a trained token; a row
 /// with no trained token left is refused with its reason. The same rows are kept with and without packing.
-/// Throws Error(cancelled) when asked to stop.
-
+/// A row that the template refuses is refused with the template's words. Throws Error(cancelled) when asked
+/// to stop.
 TokenisedData tokenise(const std::vector<InstructionRow>& rows, const PromptFormat& format,
                        const TokeniseOptions& options, std::stop_token stop = {},
                        const RowsRead& progress = {});

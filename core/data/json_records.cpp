@@ -165,7 +165,7 @@ void JsonRecords::skip_rest_of_object() {
   warn("The file breaks off after its list of rows");
 }
 
-bool JsonRecords::next(JsonRecord& record) {
+bool JsonRecords::next(DataRecord& record) {
   source_.consume(pending_);
   indent_ += pending_;
   pending_ = 0;
@@ -184,7 +184,7 @@ bool JsonRecords::next(JsonRecord& record) {
   return true;
 }
 
-void JsonRecords::parse(JsonRecord& record) {
+void JsonRecords::parse(DataRecord& record) {
   for (;;) {
     const std::string_view view = source_.view();
     JsonScanner scanner(view, source_.at_end());
@@ -218,7 +218,7 @@ void JsonRecords::parse(JsonRecord& record) {
   }
 }
 
-void JsonRecords::refuse(JsonRecord& record, const std::string& problem) {
+void JsonRecords::refuse(DataRecord& record, const std::string& problem) {
   record.problem = problem;
   record.members.clear();
   record.text = {};

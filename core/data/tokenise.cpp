@@ -45,7 +45,14 @@ class RowTokeniser {
       : format_(format), options_(options), data_(data) {}
 
   void add(const InstructionRow& source) {
-    EncodedText text = format_.encode_instruction(source.instruction, source.input, source.output);
+    EncodedText text;
+    try {
+      text = encode_row(source, format_);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::bad_format && error.code() != ErrorCode::invalid_argument) throw;
+      data_.lengths.push_back(0);
+      return refuse(source, "The template cannot write this row: " + error.message());
+    }
     if (!options_.train_all_tokens && !text.trained.empty()) {
       // What a template writes after the last end token teaches nothing.
       text.ids.resize(static_cast<std::size_t>(text.trained.back().second));
@@ -79,7 +86,8 @@ class RowTokeniser {
     data_.trained_tokens += row.trained_tokens;
     const auto last =
         std::find_if(row.targets.rbegin(), row.targets.rend(), [](TokenId id) { return id >= 0; });
-    if (format_.end_id() >= 0 && *last == format_.end_id()) ++data_.end_rows;
+    const auto& ends = format_.stop_ids();
+    if (std::find(ends.begin(), ends.end(), *last) != ends.end()) ++data_.end_rows;
     data_.rows.push_back(std::move(row));
     return true;
   }
@@ -93,6 +101,18 @@ class RowTokeniser {
 };
 
 }  // namespace
+
+EncodedText encode_row(const InstructionRow& row, const PromptFormat& format) {
+  switch (row.kind) {
+    case RowKind::conversation:
+      return format.encode_conversation(row.messages, true);
+    case RowKind::text:
+      return format.encode_text(row.output);
+    case RowKind::instruction:
+      break;
+  }
+  return format.encode_instruction(row.instruction, row.input, row.output);
+}
 
 TokenisedData tokenise(const std::vector<InstructionRow>& rows, const PromptFormat& format,
                        const TokeniseOptions& options, std::stop_token stop, const RowsRead& progress) {

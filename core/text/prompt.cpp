@@ -89,6 +89,18 @@ EncodedText PromptFormat::encode_conversation(const std::vector<Message>& messag
   return encode_plain(with_system(messages), train_all_turns, false);
 }
 
+EncodedText PromptFormat::encode_text(const std::string& text) const {
+  std::string_view rest = text;
+  const std::string end = tokenizer_->eos_id() >= 0 ? tokenizer_->piece(tokenizer_->eos_id()) : std::string();
+  if (!end.empty() && rest.ends_with(end)) rest.remove_suffix(end.size());
+  EncodedTextBuilder builder(*tokenizer_);
+  builder.text(rest, true);
+  const TokenId end_id = tokenizer_->eos_id() >= 0 ? tokenizer_->eos_id() : end_id_;
+  if (end_id >= 0) builder.token(end_id);
+  builder.train(0, builder.size());
+  return builder.take();
+}
+
 EncodedText PromptFormat::encode_prompt(const std::vector<Message>& messages) const {
   if (template_) return encode_chat_prompt(with_system(messages));
   return encode_plain(with_system(messages), false, true);

@@ -57,10 +57,13 @@ class PromptFormat {
   /// A whole conversation as a training text; every assistant turn is trained (train_all_turns) or only the
   /// last.
   EncodedText encode_conversation(const std::vector<Message>& messages, bool train_all_turns) const;
+  /// A text that is trained whole, as it stands: its special tokens count, a begin or end token that is
+  /// written in it is not doubled, and the tokenizer's end token closes it.
+  EncodedText encode_text(const std::string& text) const;
   /// What chat sends: ids that end where the answer begins. Earlier answers are cut out at the same edges as
   /// in encode_conversation(), so the ids of a finished turn are the beginning of the next turn's prompt.
   EncodedText encode_prompt(const std::vector<Message>& messages) const;
-  // All three throw Error(bad_format) with the template's own words when it refuses a conversation. Text of
+  // They throw Error(bad_format) with the template's own words when it refuses a conversation. Text of
   // messages never becomes a special token, whatever stands in it; a begin token is there exactly once when
   // the tokenizer adds one or the template prints it.
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/epoch_batches.h"
 
+#include "core/data/known_columns.h"
 #include "core/data/length_groups.h"
 #include "kernels/base/error.h"
 
@@ -24,6 +25,7 @@ void require_settings_that_agree(const Settings& settings) {
     throw Error(ErrorCode::invalid_argument, "Without evaluation nothing tells when to stop early",
                 "early-stop", "Set eval-fraction or eval-data, or leave early-stop away");
   }
+  parse_columns(settings.columns);
 }
 
 }  // namespace lorikeet

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/data/known_columns.h"
 #include "core/model/adapter_files.h"
 #include "core/train/epoch_batches.h"
 #include "kernels/base/error.h"
@@ -90,13 +91,25 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
   return data;
 }
 
+ReadOptions read_options(const Settings& settings) {
+  parse_columns(settings.columns);
+  ReadOptions options;
+  options.columns = settings.columns;
+  options.empty_answers = settings.empty_answers == "keep" ? EmptyAnswers::keep : EmptyAnswers::refuse;
+  options.nested = settings.nested_values == "json" ? NestedValues::json : NestedValues::refuse;
+  options.duplicates = settings.duplicates == "drop" ? Duplicates::drop : Duplicates::keep;
+  return options;
+}
+
 PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
                           const std::string& adapter_folder, const Settings& settings, std::stop_token stop,
                           const RowsRead& progress) {
   std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model_path);
-  InstructionData source = read_instruction_data(data_path, stop, progress);
+  const ReadOptions options = read_options(settings);
+  InstructionData source = read_instruction_data(data_path, stop, progress, options);
   std::optional<InstructionData> evaluation;
-  if (!settings.eval_data.empty()) evaluation = read_instruction_data(settings.eval_data, stop, progress);
+  if (!settings.eval_data.empty())
+    evaluation = read_instruction_data(settings.eval_data, stop, progress, options);
   PreparedData data = prepare_rows(source, evaluation ? &*evaluation : nullptr, std::move(tokenizer), spec,
                                    adapter_folder, settings, stop, progress);
   data.source = std::move(source);

@@ -40,6 +40,9 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
                                                   const std::string& adapter_folder,
                                                   std::shared_ptr<const Tokenizer> tokenizer);
 
+/// How data sets are read under these settings. Throws Error(invalid_argument) for columns that cannot be.
+ReadOptions read_options(const Settings& settings);
+
 /// Reads, splits, tokenises and counts. The one path for training, `lorikeet plan` and the wizard.
 /// Throws Error: unreadable or unusable data, no row left after tokenising, cancelled.
 PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,

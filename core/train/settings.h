@@ -25,6 +25,10 @@ struct Settings {
   std::string init = "default";
   std::string template_name = "auto";  ///< "template"
   std::string system;
+  std::string columns = "auto";          ///< role=column pairs, or by their names
+  std::string empty_answers = "skip";    ///< skip, keep
+  std::string nested_values = "skip";    ///< skip, json
+  std::string duplicates = "keep";       ///< keep, drop
   std::string train_on = "completions";  ///< completions, all, assistant
   std::int64_t max_length = 0;           ///< 0 = min(1024, the model's context)
   std::string too_long = "cut";          ///< cut, drop, split

@@ -74,11 +74,11 @@ std::vector<SettingRow> adapter_rows() {
       advanced(row("dora", &Settings::dora, Kind::boolean, "false", "adapter",
                    "Learn magnitude and direction apart: often better at low ranks, a third slower",
                    "LoraConfig.use_dora")),
-      advanced(choice(
-          row("init", &Settings::init, Kind::choice, "default", "adapter",
-              "Start values: default leaves the model unchanged at step 0, loftq makes up for what quantisation lost",
-              "LoraConfig.init_lora_weights"),
-          {"default", "loftq"})),
+      advanced(choice(row("init", &Settings::init, Kind::choice, "default", "adapter",
+                          "Start values: default leaves the model unchanged at step 0, loftq makes up for "
+                          "what quantisation lost",
+                          "LoraConfig.init_lora_weights"),
+                      {"default", "loftq"})),
   };
 }
 
@@ -87,6 +87,18 @@ std::vector<SettingRow> data_rows() {
       row("template", &Settings::template_name, Kind::text, "auto", "data",
           "Form of the prompt: auto, alpaca, none, a known name, or a Jinja file"),
       row("system", &Settings::system, Kind::text, "", "data", "System text put before every conversation"),
+      row("columns", &Settings::columns, Kind::text, "auto", "data",
+          "Which column is which text: auto goes by their names, or pairs such as "
+          "instruction=question,output=answer"),
+      advanced(choice(row("empty-answers", &Settings::empty_answers, Kind::choice, "skip", "data",
+                          "Rows without an answer: skip them, or keep them to train the end alone"),
+                      {"skip", "keep"})),
+      advanced(choice(row("nested-values", &Settings::nested_values, Kind::choice, "skip", "data",
+                          "Rows whose text is a list or an object: skip them, or take it as JSON text"),
+                      {"skip", "json"})),
+      advanced(choice(row("duplicates", &Settings::duplicates, Kind::choice, "keep", "data",
+                          "Later copies of a row: keep them, or drop them"),
+                      {"keep", "drop"})),
       choice(row("train-on", &Settings::train_on, Kind::choice, "completions", "data",
                  "Which tokens are trained: answers only, or the whole text", "completion_only_loss"),
              {"completions", "all"}, {"assistant"}),

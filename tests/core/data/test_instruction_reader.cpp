@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <clocale>
-#include <cstdlib>
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
@@ -354,10 +353,10 @@ class TestInstructionReader : public QObject {
         "3 read, 3 with an empty answer; row 1: The answer is empty");
     row("a missing column", R"([{"instruction":"a","text":"b"}])",
         "The answer is missing (no column \"output\"): ");
-    row("the columns found", R"([{"title":"a","text":"b"}])", "Columns found: title, text. Expected rows");
+    row("the columns found", R"([{"title":"a","body":"b"}])", "Columns found: title, body. Expected rows");
     row("plain text", "Once upon a time\nthere was\n", "found 'O'");
-    row("conversations", R"([{"messages":[{"role":"user","content":"x"}]}])",
-        "conversations cannot be read yet");
+    row("a conversation without an answer", R"([{"messages":[{"role":"user","content":"x"}]}])",
+        "No turn of the conversation is an answer");
     row("UTF-32", std::string("\xFF\xFE\0\0[\0\0\0", 8), "UTF-32");
   }
   void a_file_without_a_usable_row_says_what_and_where() {
@@ -382,27 +381,6 @@ class TestInstructionReader : public QObject {
     } catch (const Error& error) {
       QCOMPARE(error.code(), ErrorCode::cancelled);
     }
-  }
-
-  void published_files_are_read_whole_data() {
-    QTest::addColumn<QString>("name");
-    QTest::addColumn<qint64>("rows");
-    QTest::newRow("100 Alpaca rows") << "alpaca/alpaca_tiny.json" << qint64{100};
-    QTest::newRow("257 rows with empty instructions") << "alpaca/alpaca_unsloth.json" << qint64{257};
-    QTest::newRow("canary JSONL") << "alpaca/train_canary.jsonl" << qint64{16};
-    QTest::newRow("999 demo rows") << "llama-factory/alpaca_en_demo.json" << qint64{999};
-    QTest::newRow("identity") << "llama-factory/identity.json" << qint64{91};
-  }
-  void published_files_are_read_whole() {
-    QFETCH(QString, name);
-    QFETCH(qint64, rows);
-    const char* folder = std::getenv("LORIKEET_TEST_DATA");
-    if (!folder) QSKIP("LORIKEET_TEST_DATA is not set: the published data files are not here");
-    const InstructionData data =
-        read_instruction_data(std::string(folder) + "/instruct/" + name.toStdString());
-    QCOMPARE(data.report.used, rows);
-    QCOMPARE(data.report.refused_rows, 0);
-    QVERIFY(data.report.warnings.empty());
   }
 };
 
