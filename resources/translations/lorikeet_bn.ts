@@ -282,6 +282,14 @@
         <source>Row %1 is cut here, after token %2</source>
         <translation>সারি %1 এখানে কাটা, টোকেন %2-এর পরে</translation>
     </message>
+    <message>
+        <source>Text</source>
+        <translation>লেখা</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <translation>টুল</translation>
+    </message>
 </context>
 <context>
     <name>RunSeries</name>
@@ -782,6 +790,50 @@
         <source>Longer rows fit on the GPU, a little slower.</source>
         <translation>GPU-তে আরও লম্বা সারি ধরে, একটু ধীরে।</translation>
     </message>
+    <message>
+        <source>Columns</source>
+        <translation>কলাম</translation>
+    </message>
+    <message>
+        <source>Empty answers</source>
+        <translation>খালি উত্তর</translation>
+    </message>
+    <message>
+        <source>Nested values</source>
+        <translation>ভেতরের মান</translation>
+    </message>
+    <message>
+        <source>Duplicates</source>
+        <translation>হুবহু এক সারি</translation>
+    </message>
+    <message>
+        <source>By their names, or such as instruction=question,output=answer.</source>
+        <translation>নাম অনুযায়ী, অথবা যেমন instruction=question,output=answer।</translation>
+    </message>
+    <message>
+        <source>Kept rows train the end of an answer alone.</source>
+        <translation>রাখা সারি শুধু উত্তরের শেষটুকু শেখায়।</translation>
+    </message>
+    <message>
+        <source>Lists and objects where a text is expected.</source>
+        <translation>যেখানে লেখা চাই সেখানে তালিকা বা অবজেক্ট।</translation>
+    </message>
+    <message>
+        <source>Later copies of a row.</source>
+        <translation>একটি সারির পরের অনুলিপি।</translation>
+    </message>
+    <message>
+        <source>Skip</source>
+        <translation>বাদ দেওয়া</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>রাখা</translation>
+    </message>
+    <message>
+        <source>As JSON text</source>
+        <translation>JSON লেখা হিসেবে</translation>
+    </message>
 </context>
 <context>
     <name>lorikeet::ui::AdaptersModel</name>
@@ -1239,12 +1291,12 @@ Nothing leaves this machine.</source>
         <translation>আপনার সারি আনুন</translation>
     </message>
     <message>
-        <source>Records with an instruction and an answer, as Alpaca JSON or JSONL. Drop a file here, type its path, or try the stories that come with Lorikeet.</source>
-        <translation>নির্দেশ ও উত্তরসহ রেকর্ড, Alpaca JSON বা JSONL হিসেবে। এখানে ফাইল ফেলুন, পাথ লিখুন, বা Lorikeet-এর সঙ্গে আসা গল্পগুলি দেখুন।</translation>
+        <source>Instructions, conversations or texts, as JSON, JSONL, CSV, TSV, Parquet or plain text. Drop a file here, type its path, or try the stories that come with Lorikeet.</source>
+        <translation>নির্দেশ, কথোপকথন বা লেখা: JSON, JSONL, CSV, TSV, Parquet বা সাধারণ লেখা হিসেবে। এখানে ফাইল ফেলুন, পাথ লিখুন, বা Lorikeet-এর সঙ্গে আসা গল্পগুলি দেখুন।</translation>
     </message>
     <message>
-        <source>Path of a JSON or JSONL file</source>
-        <translation>JSON বা JSONL ফাইলের পাথ</translation>
+        <source>Path of a data file</source>
+        <translation>ডেটা ফাইলের পাথ</translation>
     </message>
     <message>
         <source>Path of the data file</source>
@@ -1311,8 +1363,8 @@ Nothing leaves this machine.</source>
         <translation>ডেটা ফাইল বাছুন</translation>
     </message>
     <message>
-        <source>JSON or JSONL (*.json *.jsonl);;All files (*)</source>
-        <translation>JSON বা JSONL (*.json *.jsonl);;সব ফাইল (*)</translation>
+        <source>All data sets (*.json *.jsonl *.ndjson *.csv *.tsv *.parquet *.txt *.gz *.zst);;All files (*)</source>
+        <translation>সব ডেটা সেট (*.json *.jsonl *.ndjson *.csv *.tsv *.parquet *.txt *.gz *.zst);;সব ফাইল (*)</translation>
     </message>
     <message>
         <source>Counting tokens …</source>

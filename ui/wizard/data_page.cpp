@@ -87,15 +87,15 @@ QWidget* DataPage::makeEmpty() {
   column->addStretch(1);
   auto* top = new IconLabel(QStringLiteral("dataset"), 48, &Palette::accentText);
   auto* title = new Label(tr("Bring your rows"), Role::title);
-  Label* text =
-      wrapped(tr("Records with an instruction and an answer, as Alpaca JSON or JSONL. Drop a file here, type "
-                 "its path, or try the stories that come with Lorikeet."));
+  Label* text = wrapped(
+      tr("Instructions, conversations or texts, as JSON, JSONL, CSV, TSV, Parquet or plain text. Drop a file "
+         "here, type its path, or try the stories that come with Lorikeet."));
   title->setAlignment(Qt::AlignHCenter);
   text->setAlignment(Qt::AlignHCenter);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   m_path = new QLineEdit;
-  m_path->setPlaceholderText(tr("Path of a JSON or JSONL file"));
+  m_path->setPlaceholderText(tr("Path of a data file"));
   m_path->setAccessibleName(tr("Path of the data file"));
   QPushButton* choose = makeButton(tr("Choose a file…"), ButtonKind::plain, QStringLiteral("folder"));
   row->addWidget(m_path, 1);
@@ -246,8 +246,9 @@ void DataPage::open(const QString& given) {
 }
 
 void DataPage::browse() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Choose a data file"), {},
-                                                    tr("JSON or JSONL (*.json *.jsonl);;All files (*)"));
+  const QString path = QFileDialog::getOpenFileName(
+      this, tr("Choose a data file"), {},
+      tr("All data sets (*.json *.jsonl *.ndjson *.csv *.tsv *.parquet *.txt *.gz *.zst);;All files (*)"));
   if (!path.isEmpty()) open(path);
 }
 
@@ -331,8 +332,9 @@ void DataPage::fillSplit() {
 
 void DataPage::chooseSplit(int index) {
   if (index == kOwnFile) {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Choose a file for evaluation"), {},
-                                                      tr("JSON or JSONL (*.json *.jsonl);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Choose a file for evaluation"), {},
+        tr("All data sets (*.json *.jsonl *.ndjson *.csv *.tsv *.parquet *.txt *.gz *.zst);;All files (*)"));
     path.isEmpty() ? fillSplit() : model()->chooseEvaluationData(path);
     return;
   }

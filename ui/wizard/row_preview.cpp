@@ -17,9 +17,27 @@ class RowPreviewText {
   Q_DECLARE_TR_FUNCTIONS(RowPreviewText)
 };
 
+RowPreview::Turn turnOf(const Message& message, bool all) {
+  const QString text = fromUtf8(message.content);
+  if (message.role == "assistant")
+    return {RowPreviewText::tr("Assistant"), QStringLiteral("train"), text, true};
+  if (message.role == "user") return {RowPreviewText::tr("User"), QStringLiteral("chat"), text, all};
+  if (message.role == "system") return {RowPreviewText::tr("System"), QStringLiteral("info"), text, all};
+  return {RowPreviewText::tr("Tool"), QStringLiteral("info"), text, all};
+}
+
 std::vector<RowPreview::Turn> turnsOf(const InstructionRow& row, const PromptFormat& format,
                                       const EncodedText& text, bool all) {
   std::vector<RowPreview::Turn> turns;
+  if (row.kind == RowKind::text) {
+    turns.push_back({RowPreviewText::tr("Text"), QStringLiteral("train"), fromUtf8(row.output), true});
+    return turns;
+  }
+  const bool namesSystem = !row.messages.empty() && row.messages.front().role == "system";
+  if (row.kind == RowKind::conversation && !namesSystem && !format.system().empty())
+    turns.push_back({RowPreviewText::tr("System"), QStringLiteral("info"), fromUtf8(format.system()), all});
+  for (const Message& message : row.messages) turns.push_back(turnOf(message, all));
+  if (row.kind == RowKind::conversation) return turns;
   if (format.format() == "chat") {
     if (!format.system().empty())
       turns.push_back({RowPreviewText::tr("System"), QStringLiteral("info"), fromUtf8(format.system()), all});
@@ -54,7 +72,7 @@ RowPreview previewRow(const InstructionRow& row, const PreparedData& prepared, c
   try {
     const PromptFormat& format = *prepared.format;
     const bool all = settings.train_on == "all";
-    const EncodedText text = format.encode_instruction(row.instruction, row.input, row.output);
+    const EncodedText text = encode_row(row, format);
     preview.turns = turnsOf(row, format, text, all);
     std::size_t count = text.ids.size();
     if (!all && !text.trained.empty()) count = static_cast<std::size_t>(text.trained.back().second);

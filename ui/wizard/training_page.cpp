@@ -29,9 +29,11 @@ TrainingPage::TrainingPage(WizardModel* model, QWidget* parent)
   body()->addWidget(watching);
   m_moreCard = new Card(tr("Schedule, rows and machine"));
   m_more = new SettingsForm(
-      model, {"schedule", "min-rate", "warmup-ratio", "warmup-steps", "optimizer", "weight-decay",
-              "max-grad-norm", "neftune", "system", "packing", "group-by-length", "eval-fraction", "shuffle",
-              "seed", "device", "threads", "memory-limit", "offload"});
+      model,
+      {"schedule",      "min-rate", "warmup-ratio",    "warmup-steps",  "optimizer",     "weight-decay",
+       "max-grad-norm", "neftune",  "system",          "columns",       "empty-answers", "nested-values",
+       "duplicates",    "packing",  "group-by-length", "eval-fraction", "shuffle",       "seed",
+       "device",        "threads",  "memory-limit",    "offload"});
   m_moreCard->body()->addWidget(m_more);
   body()->addWidget(m_moreCard);
   body()->addStretch();

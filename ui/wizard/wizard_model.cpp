@@ -24,12 +24,20 @@ template <class Value>
 using Outcome = std::variant<std::shared_ptr<const Value>, Problem>;
 
 /// Settings that change the rows themselves; others change the plan only.
+bool differ(const Settings& a, const Settings& b, std::initializer_list<const char*> keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const char* key) { return setting_text(a, key) != setting_text(b, key); });
+}
+
+/// Whether the data have to be read again.
+bool changesReading(const Settings& a, const Settings& b) {
+  return differ(a, b, {"columns", "empty-answers", "nested-values", "duplicates"});
+}
+
 bool changesRows(const Settings& a, const Settings& b) {
-  for (const char* key : {"template", "system", "train-on", "max-length", "too-long", "eval-fraction",
-                          "eval-data", "batch-size", "packing", "shuffle", "seed"}) {
-    if (setting_text(a, key) != setting_text(b, key)) return true;
-  }
-  return false;
+  return differ(a, b,
+                {"template", "system", "train-on", "max-length", "too-long", "eval-fraction", "eval-data",
+                 "batch-size", "packing", "shuffle", "seed"});
 }
 
 int computeBytes(const Settings& settings, const MachineInfo& machine) {
@@ -137,10 +145,11 @@ void WizardModel::chooseData(const QString& path) {
   };
   inBackground<Outcome<InstructionData>>(
       this,
-      [path, stop = m_readStop.get_token(), progress]() -> Outcome<InstructionData> {
+      [path, stop = m_readStop.get_token(), progress,
+       settings = state().settings]() -> Outcome<InstructionData> {
         try {
           return std::make_shared<const InstructionData>(
-              read_instruction_data(path.toStdString(), stop, progress));
+              read_instruction_data(path.toStdString(), stop, progress, read_options(settings)));
         } catch (const std::exception&) {
           return currentProblem();
         }
@@ -172,9 +181,10 @@ void WizardModel::chooseEvaluationData(const QString& path) {
   }
   inBackground<Outcome<InstructionData>>(
       this,
-      [path]() -> Outcome<InstructionData> {
+      [path, settings = state().settings]() -> Outcome<InstructionData> {
         try {
-          return std::make_shared<const InstructionData>(read_instruction_data(path.toStdString()));
+          return std::make_shared<const InstructionData>(
+              read_instruction_data(path.toStdString(), {}, {}, read_options(settings)));
         } catch (const std::exception&) {
           return currentProblem();
         }
@@ -209,10 +219,13 @@ Problem WizardModel::setSetting(const std::string& key, const QString& text) {
 }
 
 void WizardModel::setSettings(const Settings& settings) {
-  const bool rows = changesRows(state().settings, settings);
+  const bool rows = changesRows(state().settings, settings),
+             reading = changesReading(state().settings, settings);
   edit().settings = settings;
   edit().preset = matchingPreset(settings);
   emit settingsChanged();
+  if (reading && !m_dataPath.isEmpty()) chooseData(m_dataPath);
+  if (reading && state().evaluation) chooseEvaluationData(QString::fromStdString(settings.eval_data));
   if (rows) prepareSoon();
   replan();
 }
