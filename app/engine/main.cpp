@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: every command of Lorikeet without a screen. Also what the studio starts.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -106,6 +107,8 @@ int run(int argc, char** argv, std::stop_token stop) {
 
 int main(int argc, char** argv) {
   restart_with_openmp_settings(argv);
+  // Fixed, so that freed buffers of a MiB and more go back to the system: memory is what the plan says.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of write, not the end of a run
   StopOnSignal stop_on_signal;
   return run(argc, argv, stop_on_signal.token());

@@ -42,11 +42,13 @@ Json progress_json(const RunProgress& progress) {
 }  // namespace
 
 int run_in_terminal(RunFolder& run, bool resume, const CommandContext& context,
-                    const std::vector<std::pair<std::string, std::string>>& machine_settings) {
+                    const std::vector<std::pair<std::string, std::string>>& machine_settings,
+                    RehearsalMode rehearsal) {
   TerminalProgress terminal;
   RunJobOptions options;
   options.resume = resume;
   options.machine_settings = machine_settings;
+  options.rehearsal = rehearsal;
   options.engine_version = version;
   options.library_home = context.home;
   options.stop = context.stop;
@@ -64,6 +66,14 @@ int run_in_terminal(RunFolder& run, bool resume, const CommandContext& context,
     throw;
   }
   terminal.end();
+  if (rehearsal == RehearsalMode::only) {
+    if (context.json)
+      print_json({{"type", "rehearsed"}, {"stopped", end == RunEnd::stopped}});
+    else
+      print_text(end == RunEnd::stopped ? "Stopped.\n"
+                                        : "Nothing was trained; lorikeet resume begins the run.\n");
+    return end == RunEnd::stopped ? exit_stopped : exit_done;
+  }
   if (context.json)
     print_json({{"type", "done"}, {"adapter", run.adapter_path()}, {"stopped", end == RunEnd::stopped}});
   else

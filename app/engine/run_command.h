@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "app/engine/command.h"
-#include "core/train/run_folder.h"
+#include "core/train/run_job.h"
 
 namespace lorikeet {
 
-/// Runs or resumes a run folder's job with progress in the terminal (or JSON lines); returns the exit code.
-/// `machine_settings` replace the job's (RunJobOptions).
+/// Runs, rehearses or resumes a run folder's job with progress in the terminal (or JSON lines); returns the
+/// exit code. `machine_settings` replace the job's (RunJobOptions).
 int run_in_terminal(RunFolder& run, bool resume, const CommandContext& context,
-                    const std::vector<std::pair<std::string, std::string>>& machine_settings = {});
+                    const std::vector<std::pair<std::string, std::string>>& machine_settings = {},
+                    RehearsalMode rehearsal = RehearsalMode::no);
 
 }  // namespace lorikeet

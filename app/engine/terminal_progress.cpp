@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::int64_t bar_width = 24;
 
-std::string duration(double seconds) {
+}  // namespace
+
+std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
-
-}  // namespace
 
 TerminalProgress::TerminalProgress() : is_terminal_(::isatty(STDOUT_FILENO) != 0) {}
 
@@ -40,7 +40,7 @@ void TerminalProgress::show(const RunProgress& progress) {
                             std::string(static_cast<std::size_t>(bar_width - filled), '.');
     const std::string text = fmt::format(
         "[{}] step {}/{}  loss {:.3f} (smoothed {:.3f})  {:.0f} tokens/s  {} left", bar, step.step, total,
-        step.loss, smoothed_loss_, step.tokens_per_second, duration(progress.seconds_left));
+        step.loss, smoothed_loss_, step.tokens_per_second, duration_text(progress.seconds_left));
     if (is_terminal_) {
       std::printf("\r\x1b[K%s", text.c_str());
       std::fflush(stdout);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "core/train/run_job.h"
 
 namespace lorikeet {
+
+/// "3:07" minutes and seconds, "2 h 05 min".
+std::string duration_text(double seconds);
 
 /// Shows a run in a terminal: a line that is drawn anew at each step (step, loss, tokens/s, time left); where
 /// the output is no terminal, plain lines now and then.

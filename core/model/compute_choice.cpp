@@ -2,10 +2,13 @@
 #include "core/model/compute_choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "core/model/check_model.h"
 #include "core/model/weight_source.h"
 #include "core/train/device_rules.h"
+#include "core/train/gpu_models.h"
 #include "core/train/plan.h"
 #include "core/train/prepare.h"
 #include "kernels/base/error.h"
@@ -20,6 +23,13 @@ WeightFormat wide_format(DType compute) {
 
 DeviceAbilities abilities_of(const Backend& backend) {
   return {backend.device().kind == "cuda", backend.supports(DType::bf16), backend.supports(DType::f16)};
+}
+
+/// 89 of "compute 8.9", 0 where it does not say.
+int capability_of(const DeviceInfo& info) {
+  const std::size_t number = info.instruction_set.find_first_of("0123456789");
+  if (number == std::string::npos) return 0;
+  return static_cast<int>(std::lround(10 * std::strtod(info.instruction_set.c_str() + number, nullptr)));
 }
 
 }  // namespace
@@ -66,13 +76,31 @@ DType resolved_compute(const Settings& settings, const Backend& backend) {
 }
 
 PlanDevice plan_device(Backend& backend, DType compute) {
-  PlanDevice device{backend.budget().limit_bytes(), static_cast<int>(size_of(compute)),
-                    backend.device().kind == "cuda"};
+  const DeviceInfo& info = backend.device();
+  PlanDevice device;
+  device.memory_limit_bytes = backend.budget().limit_bytes();
+  device.compute_bytes = static_cast<int>(size_of(compute));
+  device.is_cuda = info.kind == "cuda";
+  device.threads = info.threads;
+  device.widens_products = !device.is_cuda && compute != DType::f32 && !info.has_bf16;
   if (device.is_cuda) {
     const DeviceReport report = list_devices();
     const DeviceInfo& processor = chosen_device(report, "cpu");
     device.host_free_bytes = processor.memory_free_bytes;
     device.cpu_compute_bytes = processor.has_bf16 ? 2 : 4;
+    device.compute_capability = capability_of(info);
+    if (const GpuModel* gpu = known_gpu(info.name)) {
+      device.operations_per_second = gpu->operations_per_second;
+      device.bytes_per_second = gpu->bytes_per_second;
+    }
+  } else {
+    // A core of today: two units of 16 f32 (or 8, or 4), twice as many 16-bit products.
+    const double lanes = info.instruction_set.starts_with("avx512") ? 16
+                         : info.instruction_set == "avx2"           ? 8
+                                                                    : 4;
+    const double wide = device.compute_bytes == 2 && info.has_bf16 ? 2 : 1;
+    device.operations_per_second = info.threads * lanes * wide * 2 * 2 * 3.5e9;
+    device.bytes_per_second = 30e9;
   }
   return device;
 }

@@ -99,7 +99,8 @@ void Transformer::Impl::backward_attention(std::int64_t layer, TensorView x, con
 void Transformer::Impl::backward_layer(std::int64_t layer, TensorView gradients) {
   const auto i = static_cast<std::size_t>(layer);
   const Activations& act = activations_for(layer, true);
-  if (!options.keep[i]) forward_layer(layer, inputs[i], act, {});
+  // Of the last layer the forward left all in `scratch`, where nothing has been since.
+  if (!options.keep[i] && layer + 1 < spec.layers) forward_layer(layer, inputs[i], act, {});
   backward_mlp(layer, act, gradients);
   backward_attention(layer, inputs[i], act, gradients);
 }

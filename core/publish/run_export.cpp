@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "core/base/atomic_folder.h"
 #include "core/base/files.h"
@@ -125,6 +126,21 @@ class Merger {
     writer.commit();
   }
 
+  /// Merges some rows of one tensor of each kind: of layer 3's q_proj as of layer 0's.
+  void try_one_of_each(const SafetensorsLayout& layout) {
+    constexpr std::int64_t most_rows = 64;
+    for (const SafetensorsEntry& tensor : layout.tensors) {
+      std::string kind = tensor.name;
+      std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+      if (!tried_.insert(kind).second) continue;
+      const SourceTensor& from = require_tensor(*source_, tensor.name, tensor.shape);
+      const LowRank change = low_rank(tensor.name);
+      const Weight stored = loftq_ && change.rank > 0 ? quantised(from) : Weight{};
+      merged_rows(from, change, stored, 0, std::min(most_rows, from.shape[0]));
+      source_->forget(from);
+    }
+  }
+
   /// An adapter that changes no weight means that something went wrong before.
   void require_change() const {
     if (largest_change_ > 0) return;
@@ -140,21 +156,9 @@ class Merger {
     const bool as_quantised = loftq_ && change.rank > 0;
     const Weight stored = as_quantised ? quantised(from) : Weight{};
     const std::int64_t step = std::max<std::int64_t>(1, block_elements_wanted / columns);
-    std::vector<float> values;
     for (std::int64_t first = 0; first < rows; first += step) {
       if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "The export was stopped");
-      const std::int64_t count = std::min(step, rows - first);
-      values.resize(static_cast<std::size_t>(count * columns));
-      if (as_quantised) {
-        const Tensor some = quantizer_->allocate({count, columns}, DType::f32);
-        quantizer_->dequantize_rows(stored, first, some);
-        quantizer_->download(values.data(), some);
-      } else {
-        read_elements(from, first * columns, values);
-      }
-      if (change.rank > 0)
-        largest_change_ = std::max(largest_change_, change.add_rows(first, count, values.data()));
-      writer.write(rounded(values, dtype_, tensor.name));
+      writer.write(merged_rows(from, change, stored, first, std::min(step, rows - first)));
     }
     source_->forget(from);
   }
@@ -164,6 +168,24 @@ class Merger {
     const auto read = [&](std::int64_t first, std::span<float> to) { read_elements(from, first, to); };
     return make_weight(*quantizer_, linear_format(quantization_, DType::f32), from.shape[0], from.shape[1],
                        read, from.name);
+  }
+
+  /// Rows [first, first + count) of a weight with its change; `stored` is the weight as training saw it where
+  /// that counts, else empty.
+  std::vector<std::byte> merged_rows(const SourceTensor& from, const LowRank& change, const Weight& stored,
+                                     std::int64_t first, std::int64_t count) {
+    const std::int64_t columns = from.elements() / from.shape[0];
+    std::vector<float> values(static_cast<std::size_t>(count * columns));
+    if (stored.values) {
+      const Tensor some = quantizer_->allocate({count, columns}, DType::f32);
+      quantizer_->dequantize_rows(stored, first, some);
+      quantizer_->download(values.data(), some);
+    } else {
+      read_elements(from, first * columns, values);
+    }
+    if (change.rank > 0)
+      largest_change_ = std::max(largest_change_, change.add_rows(first, count, values.data()));
+    return rounded(values, dtype_, from.name);
   }
 
   LowRank low_rank(const std::string& tensor) const {
@@ -192,6 +214,7 @@ class Merger {
   const ExportProgress& progress_;
   std::int64_t done_ = 0, total_ = 0;
   double largest_change_ = 0;
+  std::set<std::string> tried_;
 };
 
 void require_disk(const ExportRequest& request, std::uint64_t needed) {
@@ -204,6 +227,18 @@ void require_disk(const ExportRequest& request, std::uint64_t needed) {
 }
 
 }  // namespace
+
+std::uint64_t rehearse_export(const ExportRequest& request) {
+  const ExportFiles files = lay_out_export(request);
+  if (request.kind == "merged") {
+    const ExportProgress none;
+    Merger merger(request, files, {}, none);
+    for (const ExportFiles::Shard& shard : files.shards) merger.try_one_of_each(shard.layout);
+  } else {
+    AdapterTensors(request.adapter_path, files.spec, files.config);
+  }
+  return files.bytes();
+}
 
 void run_export(const ExportRequest& request, std::stop_token stop, const ExportProgress& progress) {
   const ExportFiles files = lay_out_export(request);

@@ -90,6 +90,11 @@ void EventReader::apply(const Json& event) {
         if (seconds.is_number()) history_.seconds_by_phase.emplace_back(name, seconds.get<double>());
       }
     }
+    if (event.contains("seconds_left")) {
+      history_.seconds_left = number(event, "seconds_left");
+      history_.seconds_left_time = number(event, "time");
+    }
+    history_.rehearsed = history_.rehearsed || event.contains("rehearsal");
     if (history_.state == RunState::training) history_.error.reset();
   } else if (type == "step") {
     history_.steps.push_back({whole(event, "step"), number(event, "epoch"), finite_or_nan(event, "loss"),

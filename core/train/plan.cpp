@@ -9,6 +9,9 @@
 #include "core/model/activation_plan.h"
 #include "core/model/session_plan.h"
 #include "core/train/epoch_batches.h"
+#include "core/train/operations.h"
+#include "core/train/plan_time.h"
+#include "core/train/plan_work.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -48,6 +51,11 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
   bytes += 4 * static_cast<std::uint64_t>(spec.hidden_size * (2 * spec.layers + 1));
   std::int64_t positions = resolved_max_length(settings, spec);
   if (!settings.sample_prompts.empty()) positions = std::max(positions, sample_context(spec));
+  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  if (spec.attention_bias)
+    bytes += 4 * static_cast<std::uint64_t>((query + 2 * key + spec.hidden_size) * spec.layers);
+  if (spec.mlp_bias)
+    bytes += 4 * static_cast<std::uint64_t>((2 * spec.intermediate_size + spec.hidden_size) * spec.layers);
   bytes += 4 * static_cast<std::uint64_t>(positions * spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
@@ -73,74 +81,6 @@ std::uint64_t dora_bytes(const ModelSpec& spec, const Settings& settings) {
   std::int64_t outputs = 0;
   for (const auto& module : adapted_modules(spec, settings.targets)) outputs += module.out;
   return 8 * static_cast<std::uint64_t>(outputs * spec.layers);
-}
-
-/// Scratch of the CPU back end: one dequantised weight, its products' workspace, what a branch with dropout
-/// reads instead of its input, and a chunk of logits.
-void add_cpu_scratch(MemoryPlan& memory, const ModelSpec& spec, std::int64_t tokens, int compute_bytes,
-                     bool drops) {
-  std::int64_t largest = 0;
-  for (const auto& module : linear_modules(spec)) largest = std::max(largest, module.out * module.in);
-  memory.dequantization = 2 * static_cast<std::uint64_t>(largest * compute_bytes);
-  const auto chunk_rows =
-      std::max<std::int64_t>(1, std::min<std::int64_t>(tokens, (32 << 20) / (4 * spec.vocab_size)));
-  memory.logits = static_cast<std::uint64_t>(chunk_rows * spec.vocab_size * (4 + compute_bytes));
-  const auto wide =
-      static_cast<std::uint64_t>(tokens * std::max(spec.intermediate_size, spec.hidden_size) * 4);
-  memory.workspace = wide * (drops ? 2 : 1) + (16u << 20);
-}
-
-/// Scratch of the CUDA back end: the weights of one linear group with their branches beside and below them, a
-/// chunk of logits, and what cuBLASLt and sums over parts of the rows work in (kernels/cuda/linear_*.cpp,
-/// head.cu).
-void add_cuda_scratch(MemoryPlan& memory, const ModelSpec& spec, const ActivationShape& shape, bool drops) {
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
-  const auto& r = shape.ranks;
-  const auto group = [&](std::int64_t out, std::int64_t in, std::int64_t ranks) {
-    constexpr std::int64_t slack = 32;  // rows are padded to 16 elements, their tails to 8
-    return std::max(out * (in + ranks + slack) + ranks * in, (out + ranks + slack) * in + ranks * out);
-  };
-  const std::int64_t largest =
-      std::max({group(query + 2 * key, spec.hidden_size, r[q_proj] + r[k_proj] + r[v_proj]),
-                group(spec.hidden_size, query, r[o_proj]),
-                group(2 * spec.intermediate_size, spec.hidden_size, r[gate_proj] + r[up_proj]),
-                group(spec.hidden_size, spec.intermediate_size, r[down_proj])});
-  memory.dequantization = static_cast<std::uint64_t>(largest) * size_of(shape.compute);
-  constexpr std::int64_t chunk_bytes = 64 << 20, row_multiple = 16, loss_bytes = 32;
-  const std::int64_t row_bytes = 4 * (spec.vocab_size + 7);
-  const std::int64_t rows =
-      std::min(shape.most_tokens + row_multiple, std::max(row_multiple, chunk_bytes / row_bytes));
-  memory.logits = static_cast<std::uint64_t>(rows * row_bytes + shape.most_tokens * loss_bytes);
-  constexpr std::uint64_t library = 32u << 20, sums = 16u << 20;
-  memory.workspace = library + sums;
-  if (drops) {
-    // Copies of a group's input, one for each branch that reads it.
-    const auto copies = [&](std::int64_t in, std::initializer_list<Linear> branches) {
-      return in * std::count_if(branches.begin(), branches.end(), [&](Linear which) { return r[which] > 0; });
-    };
-    const std::int64_t widest = std::max(
-        {copies(spec.hidden_size, {q_proj, k_proj, v_proj}), copies(query, {o_proj}),
-         copies(spec.hidden_size, {gate_proj, up_proj}), copies(spec.intermediate_size, {down_proj})});
-    memory.workspace += static_cast<std::uint64_t>(shape.tokens * widest) * size_of(shape.compute);
-  }
-}
-
-/// Floating-point operations of one epoch: forward 2N, backward 2N for the frozen part and 4 for the adapter,
-/// recompute where layers are not kept, products again for DoRA's magnitudes, head on trained tokens only,
-/// attention as causal halves (performance.md §3).
-double epoch_operations(const ModelSpec& spec, const DataShape& data, double adapter, double kept_share,
-                        std::int64_t max_length, bool dora) {
-  const auto tokens = static_cast<double>(data.tokens);
-  const auto linear = static_cast<double>(spec.linear_parameters());
-  const double head = static_cast<double>(spec.vocab_size * spec.hidden_size);
-  const double mean_context = std::min(static_cast<double>(max_length),
-                                       tokens / std::max<double>(1.0, static_cast<double>(data.rows)));
-  const double attention =
-      static_cast<double>(spec.layers) * 2.0 * mean_context * static_cast<double>(spec.heads * spec.head_dim);
-  const double forward = 2 * linear + 2 * adapter + attention;
-  const double backward = 2 * linear + 4 * adapter + 2.5 * attention + (dora ? 2 * linear + 2 * adapter : 0);
-  return tokens * (forward * (2.0 - kept_share) + backward) +
-         4.0 * head * static_cast<double>(data.trained_tokens);
 }
 
 /// Page-locked memory for the inputs of layers that are recomputed (offloaded_inputs.h).
@@ -172,17 +112,9 @@ void plan_steps(Plan& plan, const Settings& settings) {
   plan.save_every = settings.save_every > 0 ? settings.save_every : tenth;
 }
 
-void plan_scratch(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device) {
-  if (device.is_cuda) {
-    add_cuda_scratch(plan.memory, spec, activation_shape(spec, settings, device, plan.largest_batch, 0),
-                     settings.dropout != 0);
-  } else {
-    add_cpu_scratch(plan.memory, spec, plan.largest_batch, device.compute_bytes, settings.dropout != 0);
-  }
-}
-
 /// Keeps as many layers as fit and fills in the memory.
-void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device) {
+void plan_memory(Plan& plan, const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                 const PlanDevice& device) {
   const std::uint64_t limit = device.memory_limit_bytes;
   MemoryPlan& memory = plan.memory;
   memory.base_weights = base_bytes(spec, settings, static_cast<std::uint64_t>(device.compute_bytes));
@@ -190,20 +122,26 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const Settings& settings, co
   memory.gradients = memory.adapter;
   memory.adapter += dora_bytes(spec, settings);
   memory.optimizer = optimizer_bytes(spec, settings);
-  plan_scratch(plan, spec, settings, device);
-  if (!settings.sample_prompts.empty()) {
-    const ActivationShape shape = activation_shape(spec, settings, device, plan.largest_batch, 0);
-    memory.samples =
-        session_bytes(spec, {sample_context(spec), shape.compute, shape.ranks, shape.device, shape.dora});
+  add_work(memory, spec, data, settings, device,
+           activation_shape(spec, settings, device, plan.largest_batch, 0));
+  const auto fits_with = [&](std::int64_t recomputed) {
+    plan.recomputed_layers = recomputed;
+    memory.activations =
+        activation_bytes(spec, activation_shape(spec, settings, device, plan.largest_batch, recomputed));
+    return memory.total() <= limit;
+  };
+  // More recomputed layers never take more memory: the fewest that fit, or all that there are.
+  std::int64_t low = 0, high = std::max<std::int64_t>(0, spec.layers - 1);
+  while (low < high && !fits_with(low)) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (middle > low && fits_with(middle))
+      high = middle;
+    else
+      low = middle + 1;
   }
-  for (std::int64_t kept = spec.layers; kept >= 0; --kept) {
-    plan.recomputed_layers = spec.layers - kept;
-    const ActivationShape shape =
-        activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers);
-    memory.activations = activation_bytes(spec, shape);
-    plan.host_bytes = offloaded_bytes(spec, shape);
-    if (memory.total() <= limit) break;
-  }
+  fits_with(low);
+  plan.host_bytes = offloaded_bytes(
+      spec, activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers));
   plan.fits = memory.total() <= limit;
   if (!plan.fits) {
     plan.why_not =
@@ -263,6 +201,11 @@ std::int64_t adapter_parameters(const ModelSpec& spec, const Settings& settings)
   return count * spec.layers;
 }
 
+TokenCounts DataShape::counts() const {
+  return {static_cast<double>(tokens), pairs, static_cast<double>(trained_tokens),
+          static_cast<double>(micro_batches_per_epoch)};
+}
+
 std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length) {
   const std::int64_t batch =
       settings.packing ? std::min(settings.batch_size * max_length, data.tokens) : data.longest_rows_sum;
@@ -278,11 +221,14 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
   for (const auto& row : train) {
     lengths.push_back(static_cast<std::int64_t>(row.ids.size()));
     shape.tokens += lengths.back();
+    shape.pairs += static_cast<double>(lengths.back()) * static_cast<double>(lengths.back());
     shape.trained_tokens += row.trained_tokens;
     shape.longest_row = std::max(shape.longest_row, lengths.back());
   }
   for (const auto& row : evaluation) {
-    shape.longest_row = std::max(shape.longest_row, static_cast<std::int64_t>(row.ids.size()));
+    const auto length = static_cast<std::int64_t>(row.ids.size());
+    shape.evaluation_tokens += length;
+    shape.longest_row = std::max(shape.longest_row, length);
   }
   std::sort(lengths.begin(), lengths.end(), std::greater<>());
   for (std::size_t i = 0; i < lengths.size() && i < static_cast<std::size_t>(settings.batch_size); ++i) {
@@ -291,6 +237,15 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
   const auto batches = epoch_batches(train, settings, 0, max_length);
   shape.micro_batches_per_epoch = static_cast<std::int64_t>(batches.micro_batches.size());
   return shape;
+}
+
+std::vector<bool> kept_layers(std::int64_t layers, std::int64_t recomputed) {
+  std::vector<bool> keep(static_cast<std::size_t>(layers), true);
+  if (recomputed <= 0) return keep;
+  for (std::int64_t layer = 0; layer < std::min(recomputed, layers); ++layer)
+    keep[static_cast<std::size_t>(layer)] = false;
+  keep.back() = false;
+  return keep;
 }
 
 ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
@@ -303,10 +258,7 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   shape.offload = settings.offload;
   shape.draws = draws_random_numbers(settings);
   shape.dora = settings.dora;
-  shape.keep.assign(static_cast<std::size_t>(spec.layers), true);
-  // Which layers are recomputed makes no difference to time or peak memory; the first ones are.
-  for (std::int64_t layer = 0; layer < recomputed_layers; ++layer)
-    shape.keep[static_cast<std::size_t>(layer)] = false;
+  shape.keep = kept_layers(spec.layers, recomputed_layers);
   for (const auto& module : adapted_modules(spec, settings.targets)) {
     for (std::size_t which = 0; which < linear_count; ++which) {
       if (module.name == linear_names[which]) shape.ranks[which] = settings.rank;
@@ -320,15 +272,16 @@ bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings
   Plan plan;
   plan.adapter_parameters = adapter_parameters(spec, settings);
   plan.largest_batch = largest_batch_tokens(data, settings, resolved_max_length(settings, spec));
-  plan_memory(plan, spec, settings, device);
+  plan_memory(plan, spec, data, settings, device);
   return plan.fits;
 }
 
-void plan_step_shape(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
-                     const StepShape& shape) {
+void plan_step_shape(Plan& plan, const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                     const PlanDevice& device, const StepShape& shape) {
   plan.largest_batch = shape.micro_batch_tokens;
   plan.recomputed_layers = shape.recomputed_layers;
-  plan_scratch(plan, spec, settings, device);
+  add_work(plan.memory, spec, data, settings, device,
+           activation_shape(spec, settings, device, plan.largest_batch, 0));
   const ActivationShape layout =
       activation_shape(spec, settings, device, plan.largest_batch, plan.recomputed_layers);
   plan.memory.activations = activation_bytes(spec, layout);
@@ -347,22 +300,21 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
   plan.adapter_parameters = adapter_parameters(spec, settings);
   plan_steps(plan, settings);
   plan.largest_batch = largest_batch_tokens(data, settings, plan.max_length);
-  plan_memory(plan, spec, settings, device);
+  plan_memory(plan, spec, data, settings, device);
   if (!plan.fits) plan.ways_out = ways_out(spec, data, settings, device);
 
-  const std::uint64_t state = static_cast<std::uint64_t>(plan.adapter_parameters) * 4 + plan.memory.optimizer;
-  // One more than is kept: the oldest is removed only after the newest was read back. The best evaluation's
-  // checkpoint and adapter come beyond them.
-  const int best = plan.evaluation_rows > 0 ? 1 : 0;
+  const auto adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
+  plan.checkpoint_bytes = adapter + plan.memory.optimizer;
+  // One more than is kept: the oldest is removed only after the newest was read back.
+  const std::uint64_t best = data.evaluation_rows > 0 ? 1 : 0;  // the best evaluation's is kept beyond them
   plan.disk_bytes =
-      state * static_cast<std::uint64_t>(settings.keep_checkpoints + 1 + best) +
-      static_cast<std::uint64_t>(plan.adapter_parameters) * 4 * static_cast<std::uint64_t>(1 + best);
-  const double kept_share = 1.0 - static_cast<double>(plan.recomputed_layers) /
-                                      static_cast<double>(std::max<std::int64_t>(1, spec.layers));
+      plan.checkpoint_bytes * (static_cast<std::uint64_t>(settings.keep_checkpoints) + 1 + best) +
+      adapter * (1 + best);
+  plan.export_bytes = 2 * static_cast<std::uint64_t>(spec.parameters());
   const double epochs =
       static_cast<double>(plan.steps) / static_cast<double>(std::max<std::int64_t>(1, plan.steps_per_epoch));
-  plan.operations = epochs * epoch_operations(spec, data, static_cast<double>(plan.adapter_parameters),
-                                              kept_share, plan.max_length, settings.dora);
+  plan.operations = epochs * training_operations(spec, settings, plan.recomputed_layers).of(data.counts());
+  plan.estimated_seconds = estimated_seconds(spec, data, settings, device, plan);
 
   if (plan.steps < short_run_steps) {
     plan.warnings.push_back("Only " + std::to_string(plan.steps) + " steps: too short to learn much, " +

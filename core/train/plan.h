@@ -10,6 +10,7 @@
 #include "core/model/activation_plan.h"
 #include "core/model/model_spec.h"
 #include "core/train/micro_batches.h"
+#include "core/train/operations.h"
 #include "core/train/settings.h"
 
 namespace lorikeet {
@@ -23,10 +24,16 @@ struct MemoryPlan {
   std::uint64_t activations = 0;     ///< kept and live
   std::uint64_t dequantization = 0;  ///< weights of the linear layers at hand in the compute type
   std::uint64_t logits = 0;          ///< of one chunk of label rows
-  std::uint64_t workspace = 0;       ///< of products: packed panels on the CPU, cuBLASLt's on CUDA
-  std::uint64_t samples = 0;         ///< caches and work space of the answers to sample prompts
+  std::uint64_t workspace =
+      0;                      ///< of products and attention: panels and tiles on the CPU, cuBLASLt's on CUDA
+  std::uint64_t samples = 0;  ///< caches and work space of the answers to sample prompts
+  std::uint64_t host =
+      0;  ///< beside the back end: program, tokenizer, rows, generated code, a checkpoint's copy
+  bool host_is_apart = false;  ///< the device has memory of its own: `host` is not counted in the total
   std::uint64_t trained() const { return adapter + gradients; }
-  std::uint64_t scratch() const { return dequantization + logits + workspace + samples; }
+  std::uint64_t scratch() const {
+    return dequantization + logits + workspace + samples + (host_is_apart ? 0 : host);
+  }
   std::uint64_t total() const { return base_weights + trained() + optimizer + activations + scratch(); }
 };
 
@@ -37,6 +44,10 @@ struct PlanDevice {
   bool is_cuda = false;
   std::uint64_t host_free_bytes = 0;  ///< of the host's memory, where the device has its own; 0 = not known
   int cpu_compute_bytes = 4;          ///< of the numbers that device cpu would compute in there
+  int threads = 2;                    ///< of the CPU: each has buffers of its own
+  bool widens_products = false;       ///< the CPU multiplies 16-bit numbers as f32
+  int compute_capability = 0;         ///< of a GPU, for example 89; 0 = not known
+  double operations_per_second = 0, bytes_per_second = 0;  ///< ceilings, for estimates; 0 = not known
 };
 
 /// What a run will do, from arithmetic alone; the same for the wizard, `lorikeet plan` and the trainer.
@@ -53,12 +64,15 @@ struct Plan {
   std::int64_t warmup_steps = 0;
   std::int64_t eval_every = 0, save_every = 0;
   std::int64_t adapter_parameters = 0;
-  std::int64_t recomputed_layers = 0;  ///< layers whose activations are not kept
+  std::int64_t recomputed_layers = 0;  ///< layers that are run forward again for their backward (kept_layers)
   MemoryPlan memory;
-  std::uint64_t host_bytes = 0;       ///< page-locked memory of the host, beside the device's: with offload
-  std::uint64_t disk_bytes = 0;       ///< checkpoints kept and the adapter
-  double operations = 0;              ///< floating-point operations of the whole run
-  std::optional<double> seconds;      ///< after a measured step
+  std::uint64_t host_bytes = 0;        ///< page-locked memory of the host, beside the device's: with offload
+  std::uint64_t checkpoint_bytes = 0;  ///< of one
+  std::uint64_t disk_bytes = 0;        ///< checkpoints kept, one being written, and the adapter
+  std::uint64_t export_bytes = 0;  ///< a merged model in 16 bits, should one be exported; not in disk_bytes
+  double operations = 0;           ///< floating-point operations of the whole run
+  std::optional<double> seconds;   ///< after a measured step
+  double estimated_seconds = 0;  ///< from the device's ceilings, before anything was measured; 0 = not known
   std::vector<std::string> warnings;  ///< for example fewer than 20 steps
   bool fits = true;
   std::string why_not;   ///< when it does not fit
@@ -74,9 +88,15 @@ struct DataShape {
   std::int64_t longest_row = 0;       ///< tokens, after cutting, evaluation rows included
   std::int64_t longest_rows_sum = 0;  ///< tokens of the batch_size longest rows together
   std::int64_t micro_batches_per_epoch = 0;
+  std::int64_t evaluation_tokens = 0;
+  std::int64_t sample_tokens = 0;  ///< context of the sample prompts' session, 0 = no prompts
+  double pairs = 0;                ///< sum of squared lengths of the training rows
+
+  TokenCounts counts() const;  ///< of one epoch
 };
 
-/// Layers keep their activations as far as memory allows; the first ones are recomputed where it does not.
+/// Layers keep their activations as far as memory allows; as few as possible are recomputed where it does
+/// not.
 Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                const PlanDevice& device);
 
@@ -89,10 +109,16 @@ bool fits_in_memory(const ModelSpec& spec, const DataShape& data, const Settings
 /// --device cpu". (ways_out.cpp)
 std::string ways_out(const ModelSpec& spec, const DataShape& data, const Settings& settings,
                      const PlanDevice& device);
+/// Which of `layers` keep their activations when `recomputed` of them are to be run forward again: 0 keeps
+/// all. Layers are alike in time and bytes, so only their place decides. The last one is always among those
+/// that are not kept: what its forward left in the room of the layer at hand is still there when the backward
+/// begins, so it needs no second forward. The others are the first ones, whose inputs, where they wait in
+/// memory of the host, are needed last.
+std::vector<bool> kept_layers(std::int64_t layers, std::int64_t recomputed);
 
 /// Corrects a plan where a run goes on with smaller micro-batches or more layers recomputed than planned.
-void plan_step_shape(Plan& plan, const ModelSpec& spec, const Settings& settings, const PlanDevice& device,
-                     const StepShape& shape);
+void plan_step_shape(Plan& plan, const ModelSpec& spec, const DataShape& data, const Settings& settings,
+                     const PlanDevice& device, const StepShape& shape);
 
 /// Bytes of the resident base model; `wide_bytes` are those of an element of the embedding (4, or 2 where not
 /// f32).

@@ -88,6 +88,7 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
                 "Raise max-length, or look at the rows that were refused");
   }
   data.shape = data_shape(data.train, data.evaluation, settings, data.max_length);
+  data.shape.sample_tokens = sample_context(*data.format, settings.sample_prompts, spec);
   return data;
 }
 
@@ -115,6 +116,17 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
   data.source = std::move(source);
   data.evaluation_source = std::move(evaluation);
   return data;
+}
+
+std::int64_t sample_context(const PromptFormat& format, const std::vector<std::string>& prompts,
+                            const ModelSpec& spec) {
+  constexpr std::int64_t most = 1024;
+  std::int64_t longest = 0;
+  for (const std::string& prompt : prompts) {
+    const auto ids = format.encode_prompt({{"user", prompt}}).ids;
+    longest = std::max(longest, static_cast<std::int64_t>(ids.size()) + sample_answer_tokens);
+  }
+  return std::min({longest, most, spec.context});
 }
 
 std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes, bool is_cuda) {

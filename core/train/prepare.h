@@ -56,6 +56,12 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
                           const std::string& adapter_folder, const Settings& settings,
                           std::stop_token stop = {}, const RowsRead& progress = {});
 
+/// Tokens of the cache that answers the sample prompts: the longest prompt and its answer, within the model's
+/// context and 1,024; 0 without prompts.
+std::int64_t sample_context(const PromptFormat& format, const std::vector<std::string>& prompts,
+                            const ModelSpec& spec);
+inline constexpr std::int64_t sample_answer_tokens = 128;
+
 /// The memory a run may take: the setting, or what is free less a tenth. A GPU has no more than what is free,
 /// whatever the setting asks for; on the processor the setting stands, since caches and swap give way.
 std::uint64_t resolved_memory_limit(const Settings& settings, std::uint64_t memory_free_bytes, bool is_cuda);

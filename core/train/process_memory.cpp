@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/process_memory.h"
 
+#include <malloc.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -18,6 +20,10 @@ std::int64_t status_bytes(const std::string& name) {
 }
 
 }  // namespace
+
+void release_free_memory() {
+  ::malloc_trim(0);
+}
 
 std::int64_t anonymous_bytes() {
   return status_bytes("RssAnon:");

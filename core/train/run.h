@@ -16,6 +16,7 @@
 #include "core/train/run_events.h"
 #include "core/train/run_job.h"
 #include "core/train/sample_prompts.h"
+#include "core/train/time_estimate.h"
 #include "core/train/trainer.h"
 
 namespace lorikeet {
@@ -23,7 +24,8 @@ namespace lorikeet {
 /// One run from loading to its end. One file per concern: run_job.cpp has the order of things, run_steps.cpp
 /// the loop with pauses and checkpoints, run_evaluation.cpp evaluation, samples and the best of them,
 /// run_memory.cpp what is done where memory is refused, run_guard.cpp what happens when numbers are not as
-/// they should be; run_events.h is what is said, run_clock.h the times.
+/// they should be, run_rehearsal.cpp the rehearsal and the time that is left; run_events.h is what is said,
+/// run_clock.h the times.
 class Run {
  public:
   Run(RunFolder& folder, const RunJobOptions& options)
@@ -57,6 +59,11 @@ class Run {
   void take_less_memory(const std::string& why);
   void say_less_memory(const StepShapeChange& change, const std::string& why);
   void recall_less_memory(std::int64_t from_step);
+  // run_rehearsal.cpp
+  bool rehearses() const;
+  void rehearse();
+  /// Says how long the rest will take, at a step that calls for it.
+  void say_time_left();
 
   // run_evaluation.cpp
   bool evaluation_is_due() const;
@@ -92,6 +99,8 @@ class Run {
   std::unique_ptr<SamplePrompts> samples_;
   AdapterNotes notes_;
   double elapsed_before_ = 0;  ///< of earlier parts of a resumed run
+  TimeEstimate time_;
+  bool time_is_settled_ = false;
   EvaluationWatch watch_;
   bool was_done_ = false;  ///< a resumed run had ended: whoever resumes it wants it to go on
   bool stops_early_ = false;

@@ -8,6 +8,7 @@
 #include "core/base/atomic_folder.h"
 #include "core/train/checkpoint.h"
 #include "core/train/run.h"
+#include "core/train/stopwatch.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -38,18 +39,21 @@ bool Run::evaluate() {
   if (!data_.evaluation.empty() && !std::exchange(known_evaluation_, false)) {
     events_.state(RunState::evaluating);
     const InPhase evaluating(events_.phases(), Phase::evaluate);
+    const Stopwatch watch;
     Evaluation result;
     const bool done = go_on_after("evaluation", "The evaluation", [&] {
       result = trainer_->evaluate(between());
       if (!std::isfinite(result.loss)) throw Error(ErrorCode::numeric, "the loss is not finite");
     });
     if (done) {
+      time_.evaluation_took(watch.seconds());
       best = watch_.note(step, result.loss);
       stops_early_ = watch_.stops(job_.settings.early_stop);
       events_.evaluation({step, result.loss, result.perplexity, result.accuracy, result.tokens});
     }
   }
   const InPhase sampling(events_.phases(), Phase::sample);
+  const Stopwatch watch;
   go_on_after("samples", "A sample answer", [&] {
     samples_->answer(
         std::exchange(known_samples_, 0), between(),
@@ -57,6 +61,7 @@ bool Run::evaluate() {
           events_.append({{"type", "sample"}, {"step", step}, {"prompt", prompt}, {"answer", answer}});
         });
   });
+  time_.samples_took(watch.seconds());
   if (!data_.evaluation.empty()) events_.state(RunState::training);
   return best;
 }

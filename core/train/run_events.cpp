@@ -21,19 +21,33 @@ RunClock::Time now() {
 void RunEvents::show(const StepEvent* step, const EvalEvent* evaluation, const WarningEvent* warning) {
   if (!options_.progress) return;
   RunProgress progress{state_, why_, total_steps_, step, evaluation, warning, 0};
-  progress.seconds_left = clock_.step_seconds() * static_cast<double>(total_steps_ - finished_steps_);
+  progress.seconds_left = seconds_left_;
   options_.progress(progress);
 }
 
 void RunEvents::state(RunState state, const std::string& why) {
+  this->state(state, why, Json::object());
+}
+
+void RunEvents::state(RunState state, const std::string& why, const Json& more) {
   state_ = state;
   why_ = why;
   Json event = {{"type", "state"}, {"state", to_string(state)}};
   if (!why.empty()) event["why"] = why;
   if (total_steps_ > 0) event["total_steps"] = total_steps_;
   for (const auto& [name, seconds] : phases_.seconds(now())) event["seconds_by_phase"][name] = seconds;
+  event.update(more);
   append(event);
   show();
+}
+
+void RunEvents::time_left(double seconds) {
+  seconds_left_ = seconds;
+  append({{"type", "state"},
+          {"state", to_string(state_)},
+          {"total_steps", total_steps_},
+          {"step", finished_steps_},
+          {"seconds_left", seconds}});
 }
 
 void RunEvents::warning(const char* code, const std::string& what, std::int64_t step) {

@@ -23,6 +23,8 @@ class RunEvents {
 
   RunState state() const { return state_; }
   void state(RunState state, const std::string& why = {});
+  /// `more` are further fields of the line.
+  void state(RunState state, const std::string& why, const Json& more);
   void append(const Json& event) {
     with_patience([&] { folder_.append(event); });
   }
@@ -40,6 +42,11 @@ class RunEvents {
 
   /// What a run that goes on has said once and for all.
   void take_history(const RunHistory& history);
+  /// For whoever shows the run; 0 = not known.
+  void set_seconds_left(double seconds) { seconds_left_ = seconds; }
+  /// The same as a line of the state as it is.
+  void time_left(double seconds);
+
   void set_steps(std::int64_t total, std::int64_t finished) {
     total_steps_ = total;
     finished_steps_ = finished;
@@ -61,6 +68,7 @@ class RunEvents {
   std::string why_;
   std::int64_t total_steps_ = 0, finished_steps_ = 0;
   bool warned_of_scale_ = false, told_of_scale_search_ = false;
+  double seconds_left_ = 0;
 };
 
 }  // namespace lorikeet

@@ -112,8 +112,11 @@ struct DoneEvent {
 struct RunHistory {
   RunState state = RunState::loading;
   std::string state_why;
-  double last_time = 0;          ///< unix seconds of the last line
-  std::int64_t total_steps = 0;  ///< planned, 0 = not known yet
+  double last_time = 0;                ///< unix seconds of the last line
+  std::int64_t total_steps = 0;        ///< planned, 0 = not known yet
+  std::optional<double> seconds_left;  ///< as last said by the engine, from seconds_left_time on
+  double seconds_left_time = 0;        ///< unix seconds
+  bool rehearsed = false;              ///< a rehearsal went well
   std::vector<StepEvent> steps;
   std::vector<EvalEvent> evaluations;
   std::vector<SampleEvent> samples;

@@ -13,6 +13,7 @@
 #include "core/model/weight_source.h"
 #include "core/train/check_job.h"
 #include "core/train/checkpoint.h"
+#include "core/train/process_memory.h"
 #include "core/train/run.h"
 #include "core/train/run_record.h"
 #include "core/train/start_checks.h"
@@ -40,6 +41,8 @@ void Run::load() {
   compute_ = checked.compute;
   data_ = prepare_data(job_.model_path, spec_, job_.data_path, from_.folder, job_.settings, options_.stop,
                        [&](std::int64_t) { between()(); });
+  data_.source.rows = {};  // their text is not needed any more: what is trained is tokens
+  release_free_memory();
   plan_ = make_plan(spec_, data_.shape, job_.settings, plan_device(*backend_, compute_));
   if (!plan_.fits) {
     throw Error(ErrorCode::out_of_memory, "The run does not fit: " + plan_.why_not, "memory-limit",
@@ -108,6 +111,8 @@ void Run::record_job() {
 }
 
 void Run::start_or_restore() {
+  time_ = TimeEstimate(spec_, job_.settings, plan_, data_.train, data_.evaluation);
+  if (rehearses()) rehearse();
   Trainer::Parts parts;
   parts.model = model_.get();
   parts.adapter = adapter_.get();
@@ -213,7 +218,9 @@ RunEnd Run::execute() {
   try {
     load();
     start_or_restore();
-    return train();
+    if (options_.rehearsal != RehearsalMode::only) return train();
+    events_.state(RunState::done, "Rehearsed: nothing was trained");
+    return RunEnd::done;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::cancelled) {  // before the first step: there is nothing to keep
       events_.state(RunState::done, "Stopped while loading");

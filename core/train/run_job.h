@@ -15,6 +15,10 @@ namespace lorikeet {
 /// How a run ended.
 enum class RunEnd : std::uint8_t { done, stopped };
 
+/// Whether everything is done once before the first step (rehearsal.h). `fresh`: unless the run is resumed;
+/// `only`: nothing is trained.
+enum class RehearsalMode : std::uint8_t { no, fresh, yes, only };
+
 /// What a terminal shows while a run goes on; called from the run's own thread.
 struct RunProgress {
   RunState state = RunState::loading;
@@ -28,6 +32,7 @@ struct RunProgress {
 
 struct RunJobOptions {
   bool resume = false;  ///< go on from the newest complete checkpoint
+  RehearsalMode rehearsal = RehearsalMode::no;
   std::string engine_version;
   /// Settings of this machine (device, compute, ...) that replace those of the job, for a run that goes on on
   /// another one: key and text as for set_setting.
@@ -39,7 +44,8 @@ struct RunJobOptions {
 
 /// Runs the job of a run folder from loading to the finished adapter: the engine's main loop (design.md §10,
 /// "Life of a run"). Takes the folder's lock, appends events, obeys control/ within 2 s, saves and evaluates
-/// as planned. An error is written as an event and a failed state before it is thrown on.
+/// as planned. A rehearsal that fails ends it before the first step. An error is written as an event and a
+/// failed state before it is thrown on.
 RunEnd run_job(RunFolder& run, const RunJobOptions& options);
 
 }  // namespace lorikeet

@@ -39,7 +39,7 @@ void Run::take_less_memory(const std::string& why) {
 }
 
 void Run::say_less_memory(const StepShapeChange& change, const std::string& why) {
-  plan_step_shape(plan_, spec_, job_.settings, plan_device(*backend_, compute_), change.shape);
+  plan_step_shape(plan_, spec_, data_.shape, job_.settings, plan_device(*backend_, compute_), change.shape);
   events_.append({{"type", "memory"},
                   {"step", change.from_step},
                   {"micro_batch_tokens", change.shape.micro_batch_tokens},
@@ -54,7 +54,7 @@ void Run::recall_less_memory(std::int64_t from_step) {
     if (change.from_step > from_step) {
       say_less_memory(change, "As before the run was resumed");  // readers have dropped what was said then
     } else {
-      plan_step_shape(plan_, spec_, job_.settings, plan_device(*backend_, compute_), change.shape);
+      plan_step_shape(plan_, spec_, data_.shape, job_.settings, plan_device(*backend_, compute_), change.shape);
     }
   }
 }

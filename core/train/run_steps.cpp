@@ -5,6 +5,7 @@
 #include "core/train/checkpoint.h"
 #include "core/train/process_memory.h"
 #include "core/train/run.h"
+#include "core/train/stopwatch.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -64,7 +65,10 @@ void Run::report_step(const StepReport& report) {
   const auto memory = backend_->device().kind == "cpu"
                           ? anonymous_bytes()
                           : static_cast<std::int64_t>(backend_->budget().used_bytes());
+  time_.step_took(report.step, seconds);
+  events_.set_seconds_left(time_.seconds_left(report.step));
   events_.step(report, trainer_->tokens_seen(), memory, seconds);
+  say_time_left();
   guard(report);
 }
 
@@ -72,6 +76,7 @@ void Run::checkpoint() {
   const std::int64_t step = trainer_->step_number();
   const std::string path = folder_.checkpoint_path(step);
   const InPhase saving(events_.phases(), Phase::save);
+  const Stopwatch watch;
   events_.with_patience([&] {
     folder_.sync_events();
     trainer_->save(path, notes_);
@@ -80,6 +85,7 @@ void Run::checkpoint() {
         {{"type", "checkpoint"}, {"step", step}, {"path", "checkpoints/step-" + std::to_string(step)}});
     remove_old_checkpoints(folder_, job_.settings.keep_checkpoints, {path, best_checkpoint()});
   });
+  time_.checkpoint_took(watch.seconds());
 }
 
 void Run::wait_while_paused(const std::string& why) {

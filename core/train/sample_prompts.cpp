@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/sample_prompts.h"
 
-#include "core/train/plan.h"
-#include "kernels/base/error.h"
+#include "core/train/prepare.h"
 
 namespace lorikeet {
-namespace {
-
-constexpr std::int64_t answer_tokens = 128;
-
-}  // namespace
 
 SamplePrompts::SamplePrompts(BaseModel& model, const LoraAdapter& adapter, const PromptFormat& format,
                              std::vector<std::string> prompts, DType compute, double rope_linear_factor)
     : adapter_(adapter), format_(format), prompts_(std::move(prompts)) {
   if (prompts_.empty()) return;
-  session_ = std::make_unique<Session>(model, compute, sample_context(model.spec()), rope_linear_factor);
+  const std::int64_t context = sample_context(format, prompts_, model.spec());
+  session_ = std::make_unique<Session>(model, compute, context, rope_linear_factor);
 }
 
 void SamplePrompts::answer(std::size_t skip, const std::function<void()>& between,
@@ -24,7 +19,7 @@ void SamplePrompts::answer(std::size_t skip, const std::function<void()>& betwee
   Sampling sampling;
   sampling.greedy = true;
   sampling.seed = 1;
-  sampling.max_new_tokens = answer_tokens;
+  sampling.max_new_tokens = sample_answer_tokens;
   for (std::size_t i = skip; i < prompts_.size(); ++i) {
     const std::string& prompt = prompts_[i];
     session_->set_adapters({{&adapter_, 1.0}});  // also empties the cache: the adapter's numbers have changed

@@ -24,10 +24,7 @@ Transformer::Options transformer_options(const Trainer::Parts& parts, const Step
   options.offload = parts.settings.offload;
   options.dropout = static_cast<float>(parts.settings.dropout);
   options.neftune = static_cast<float>(parts.settings.neftune);
-  options.keep.assign(static_cast<std::size_t>(parts.model->spec().layers), true);
-  // As activation_shape counts them.
-  for (std::int64_t layer = 0; layer < shape.recomputed_layers; ++layer)
-    options.keep[static_cast<std::size_t>(layer)] = false;
+  options.keep = kept_layers(parts.model->spec().layers, shape.recomputed_layers);
   return options;
 }
 

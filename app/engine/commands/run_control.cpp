@@ -32,6 +32,7 @@ int request(const CommandContext& context, const std::string& path, ControlReque
 struct ResumeOptions {
   std::string path;
   SettingsFlags settings;
+  bool rehearse = false;
 };
 
 int resume(const CommandContext& context, const ResumeOptions& options) {
@@ -58,7 +59,8 @@ int resume(const CommandContext& context, const ResumeOptions& options) {
     require_same_settings(as_begun, job.settings, run.path(), learnt_adapter(run));
     check_job(job, continued(job, newest_checkpoint(run)).folder);
   }
-  return run_in_terminal(run, true, context, given);
+  return run_in_terminal(run, true, context, given,
+                         options.rehearse ? RehearsalMode::yes : RehearsalMode::no);
 }
 
 }  // namespace
@@ -78,6 +80,8 @@ void add_run_control(CLI::App& app, CommandContext& context) {
           "may differ",
           resumed->path, [&context, resumed] { return resume(context, *resumed); });
   resumed->settings.add_to(*command);  // those that a run cannot change are refused with a reason
+  command->add_flag("--rehearse", resumed->rehearse,
+                    "Do everything once before the next step, as a new run does");
   add("pause", "Ask a run to pause after the step at hand", *path,
       [&context, path] { return request(context, *path, ControlRequest::pause, "pause"); });
   add("stop", "Ask a run to stop and keep what it has learnt", *path,

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainOptions {
-  std::string model, data, run, adapter, job, name;
+  std::string model, data, run, adapter, job, name, rehearse = "yes";
   SettingsFlags settings;
 };
 
@@ -59,7 +59,10 @@ int start_training(const CommandContext& context, const TrainOptions& options) {
   // wrong.
   if (!fs::exists(path + "/job.json")) check_job(job, job.adapter_path);
   RunFolder run = RunFolder::create(path, job);
-  return run_in_terminal(run, false, context);
+  const RehearsalMode rehearsal = options.rehearse == "only" ? RehearsalMode::only
+                                  : options.rehearse == "no" ? RehearsalMode::no
+                                                             : RehearsalMode::fresh;
+  return run_in_terminal(run, false, context, {}, rehearsal);
 }
 
 }  // namespace
@@ -74,6 +77,12 @@ void add_train(CLI::App& app, CommandContext& context) {
   command->add_option("--adapter", options->adapter, "Go on from this adapter, ours or PEFT's");
   command->add_option("--job", options->job, "job.json of another run, or a recipe");
   command->add_option("--name", options->name, "Name for people");
+  command
+      ->add_option(
+          "--rehearse", options->rehearse,
+          "Do everything once before the first step (the longest batch, an evaluation, a checkpoint, an "
+          "export): yes, no, or only, which trains nothing")
+      ->check(CLI::IsMember({"yes", "no", "only"}));
   options->settings.add_to(*command);
   command->callback([&context, options] {
     context.action = [&context, options] { return start_training(context, *options); };

@@ -339,7 +339,9 @@ class TestTrainer : public QObject {
     TrainingSetup one(model_, wide, rows);
     const ModelSpec spec = read_model_spec(model_);
     const DataShape shape = data_shape(rows, {}, narrow, 32);
-    Plan tight = make_plan(spec, shape, narrow, {one.plan().memory.total() - 1, 4});
+    PlanDevice device = plan_device(one.backend(), DType::f32);
+    device.memory_limit_bytes = one.plan().memory.total() - 1;
+    Plan tight = make_plan(spec, shape, narrow, device);
     QVERIFY(tight.fits);
     QVERIFY(tight.recomputed_layers > 0);
     QVERIFY(!make_plan(spec, shape, narrow, {1000, 4}).fits);
