@@ -363,7 +363,7 @@ class TestCliTrain : public QObject {
         static_cast<std::uint64_t>(2 * 2 * 512 * 16 * 2);  // layers, tokens, keys, bf16 at least
     QVERIFY(more["samples"].get<std::uint64_t>() >= caches);
     QVERIFY(more["total"].get<std::uint64_t>() >= memory["total"].get<std::uint64_t>() + caches);
-    QVERIFY(run_cli(arguments + QStringList{"--sample-prompts", "Who?"}).out.find("samples") !=
+    QVERIFY(run_cli(arguments + QStringList{"--sample-prompts", "Who?"}).out.find("sample answers") !=
             std::string::npos);
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/train/gpu_models.h"
 #include "core/train/plan_fit.h"
