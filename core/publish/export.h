@@ -31,8 +31,8 @@ std::vector<PlannedFile> plan_export(const ExportRequest& request);
 
 /// Everything of an export but its files (engine): lays it out, reads the adapter, merges some rows of one
 /// weight of each kind and rounds them. Gives the bytes it would write; throws Error as run_export would. B
-/// may be zero.
-std::uint64_t rehearse_export(const ExportRequest& request);
+/// may be zero. `between` is called between weights and may throw.
+std::uint64_t rehearse_export(const ExportRequest& request, const std::function<void()>& between = {});
 
 /// Runs it (engine). `progress` gets tensors done and in all. Written into a temporary folder beside `out`,
 /// renamed at the end: a stopped or failed export leaves nothing at `out`. merged: W + scale * B A (with DoRA m / norm o that) in f32

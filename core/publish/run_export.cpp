@@ -127,12 +127,13 @@ class Merger {
   }
 
   /// Merges some rows of one tensor of each kind: of layer 3's q_proj as of layer 0's.
-  void try_one_of_each(const SafetensorsLayout& layout) {
+  void try_one_of_each(const SafetensorsLayout& layout, const std::function<void()>& between) {
     constexpr std::int64_t most_rows = 64;
     for (const SafetensorsEntry& tensor : layout.tensors) {
       std::string kind = tensor.name;
       std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
       if (!tried_.insert(kind).second) continue;
+      if (between) between();
       const SourceTensor& from = require_tensor(*source_, tensor.name, tensor.shape);
       const LowRank change = low_rank(tensor.name);
       const Weight stored = loftq_ && change.rank > 0 ? quantised(from) : Weight{};
@@ -228,12 +229,12 @@ void require_disk(const ExportRequest& request, std::uint64_t needed) {
 
 }  // namespace
 
-std::uint64_t rehearse_export(const ExportRequest& request) {
+std::uint64_t rehearse_export(const ExportRequest& request, const std::function<void()>& between) {
   const ExportFiles files = lay_out_export(request);
   if (request.kind == "merged") {
     const ExportProgress none;
     Merger merger(request, files, {}, none);
-    for (const ExportFiles::Shard& shard : files.shards) merger.try_one_of_each(shard.layout);
+    for (const ExportFiles::Shard& shard : files.shards) merger.try_one_of_each(shard.layout, between);
   } else {
     AdapterTensors(request.adapter_path, files.spec, files.config);
   }

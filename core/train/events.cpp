@@ -95,6 +95,7 @@ void EventReader::apply(const Json& event) {
       history_.seconds_left_time = number(event, "time");
     }
     history_.rehearsed = history_.rehearsed || event.contains("rehearsal");
+    history_.rehearsing = !history_.rehearsed && (history_.rehearsing || event.contains("rehearsing"));
     if (history_.state == RunState::training) history_.error.reset();
   } else if (type == "step") {
     history_.steps.push_back({whole(event, "step"), number(event, "epoch"), finite_or_nan(event, "loss"),

@@ -153,6 +153,15 @@ void plan_memory(Plan& plan, const ModelSpec& spec, const DataShape& data, const
   }
 }
 
+/// Checkpoints that are on the disk together: those kept, the best evaluation's beyond them, and one more,
+/// since the oldest is removed only after the newest was read back.
+std::uint64_t checkpoints_at_once(const Plan& plan, const Settings& settings) {
+  const auto count = [&](std::int64_t every) { return (plan.steps + every - 1) / every; };
+  const bool evaluates = plan.evaluation_rows > 0;
+  const std::int64_t written = count(plan.save_every) + (evaluates ? count(plan.eval_every) : 0);
+  return static_cast<std::uint64_t>(std::min(settings.keep_checkpoints + (evaluates ? 2 : 1), written));
+}
+
 }  // namespace
 
 std::int64_t sample_context(const ModelSpec& spec) {
@@ -305,11 +314,8 @@ Plan make_plan(const ModelSpec& spec, const DataShape& data, const Settings& set
 
   const auto adapter = static_cast<std::uint64_t>(plan.adapter_parameters) * 4;
   plan.checkpoint_bytes = adapter + plan.memory.optimizer;
-  // One more than is kept: the oldest is removed only after the newest was read back.
-  const std::uint64_t best = data.evaluation_rows > 0 ? 1 : 0;  // the best evaluation's is kept beyond them
-  plan.disk_bytes =
-      plan.checkpoint_bytes * (static_cast<std::uint64_t>(settings.keep_checkpoints) + 1 + best) +
-      adapter * (1 + best);
+  plan.disk_bytes = plan.checkpoint_bytes * checkpoints_at_once(plan, settings) +
+                    adapter * (data.evaluation_rows > 0 ? 2 : 1);  // the last one and the best
   plan.export_bytes = 2 * static_cast<std::uint64_t>(spec.parameters());
   const double epochs =
       static_cast<double>(plan.steps) / static_cast<double>(std::max<std::int64_t>(1, plan.steps_per_epoch));

@@ -33,8 +33,40 @@ struct Leftover {
   }
 };
 
+/// Steps that may be skipped while the loss scale of f16 is looked for (loss_scale.h).
+constexpr std::int64_t most_scale_searches = 24;
+
 std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + 500'000) / 1'000'000) + " MB";
+}
+
+/// For the step that is there for A, which learns once B is not zero: short, but long enough that its tokens
+/// have others to attend to.
+std::int64_t short_row(const std::vector<TokenRow>& rows) {
+  constexpr std::size_t enough = 16;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::size_t length = rows[i].ids.size(), so_far = rows[best].ids.size();
+    if (so_far < enough ? length > so_far : length >= enough && length < so_far) best = i;
+  }
+  return static_cast<std::int64_t>(best);
+}
+
+/// The longest row for evaluation, and others as far as a batch goes.
+std::vector<TokenRow> longest_evaluation(const std::vector<TokenRow>& rows, std::int64_t most_tokens) {
+  std::vector<TokenRow> chosen;
+  if (rows.empty()) return chosen;
+  const auto shorter = [](const TokenRow& a, const TokenRow& b) { return a.ids.size() < b.ids.size(); };
+  const auto longest = std::max_element(rows.begin(), rows.end(), shorter);
+  chosen.push_back(*longest);
+  auto tokens = static_cast<std::int64_t>(longest->ids.size());
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    const auto length = static_cast<std::int64_t>(row->ids.size());
+    if (row == longest || tokens + length > most_tokens) continue;
+    chosen.push_back(*row);
+    tokens += length;
+  }
+  return chosen;
 }
 
 class Rehearsal {
@@ -51,10 +83,11 @@ class Rehearsal {
 
  private:
   void look_at_disk();
+  void look_at_targets();
   void choose_rows();
   void train_and_evaluate();
   void write_checkpoint(const Trainer& trainer);
-  void step(Trainer& trainer, GradientCheck& check, bool longest);
+  void step(Trainer& trainer, GradientCheck& check);
   void put_adapter_back();
   void lay_out_export();
   Trainer::Parts trial() const;
@@ -65,6 +98,7 @@ class Rehearsal {
   const Leftover folder_, export_folder_;
   std::vector<TokenRow> rows_, evaluation_;  ///< the longest batch and one row more; one batch
   RehearsalReport report_;
+  bool searches_scale_ = false;  ///< steps were skipped for it
 };
 
 void Rehearsal::look_at_disk() {
@@ -81,6 +115,17 @@ void Rehearsal::look_at_disk() {
   }
 }
 
+/// What the end of the run writes has a free place.
+void Rehearsal::look_at_targets() {
+  for (const char* name : {"/adapter", "/best"}) {
+    const std::string path = parts_.run_path + name;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored) || fs::is_directory(path, ignored)) continue;
+    throw Error(ErrorCode::io, "The finished adapter would be written here, where a file is", path,
+                "Move it away");
+  }
+}
+
 void Rehearsal::choose_rows() {
   const auto& train = parts_.data->train;
   const auto longest = longest_batch(train, parts_.job->settings, parts_.plan->max_length);
@@ -92,17 +137,10 @@ void Rehearsal::choose_rows() {
   }
   report_.batch.batches = 1;
   report_.batch_tokens = static_cast<std::int64_t>(report_.batch.tokens);
-  // The second step is there for A, which learns once B is not zero: the shortest row does.
-  const auto shorter = [](const TokenRow& a, const TokenRow& b) { return a.ids.size() < b.ids.size(); };
-  rows_.push_back(*std::min_element(train.begin(), train.end(), shorter));
-  std::int64_t tokens = 0;
-  for (const TokenRow& row : parts_.data->evaluation) {
-    const auto length = static_cast<std::int64_t>(row.ids.size());
-    if (tokens > 0 && tokens + length > parts_.plan->largest_batch) break;
-    evaluation_.push_back(row);
-    tokens += length;
-  }
-  report_.evaluation_tokens = tokens;
+  rows_.push_back(train[static_cast<std::size_t>(short_row(train))]);
+  evaluation_ = longest_evaluation(parts_.data->evaluation, parts_.plan->largest_batch);
+  for (const TokenRow& row : evaluation_)
+    report_.evaluation_tokens += static_cast<std::int64_t>(row.ids.size());
 }
 
 Trainer::Parts Rehearsal::trial() const {
@@ -116,7 +154,7 @@ Trainer::Parts Rehearsal::trial() const {
   trial.settings.batch_size = report_.batch_rows;
   trial.settings.accumulation = 1;
   trial.plan = *parts_.plan;
-  trial.plan.steps = 2;
+  trial.plan.steps = 2 + most_scale_searches;
   trial.plan.warmup_steps = 0;
   trial.compute = parts_.compute;
   trial.rope_linear_factor = parts_.notes->rope_linear_factor;
@@ -131,10 +169,11 @@ void Rehearsal::write_checkpoint(const Trainer& trainer) {
   report_.checkpoint_seconds = watch.seconds();
 }
 
-void Rehearsal::step(Trainer& trainer, GradientCheck& check, bool longest) {
+void Rehearsal::step(Trainer& trainer, GradientCheck& check) {
   const Stopwatch watch;
   const StepReport report = trainer.step(between_);
-  if (longest) report_.batch_seconds = watch.seconds();
+  if (trainer.step_number() == 1) report_.batch_seconds = watch.seconds();
+  searches_scale_ = searches_scale_ || report.searches_scale();
   std::string rows;
   for (const std::int64_t row : report.rows) rows += (rows.empty() ? "rows " : ", ") + std::to_string(row);
   if (!std::isfinite(report.loss)) {
@@ -156,8 +195,9 @@ void Rehearsal::train_and_evaluate() {
   say_("Rehearses: the longest batch, " + std::to_string(report_.batch_tokens) + " tokens in " +
        std::to_string(report_.batch_rows) + " rows");
   GradientCheck check(parts_.model->backend(), *parts_.adapter);
-  step(trainer, check, true);
-  step(trainer, check, false);
+  // The longest batch and the short row in turn; in f16 some steps only find the scale.
+  for (std::int64_t i = 0; !trainer.finished() && (i < 2 || (!check.done() && searches_scale_)); ++i)
+    step(trainer, check);
   if (evaluation_.empty()) return;
   say_("Rehearses: an evaluation");
   const Stopwatch watch;
@@ -179,20 +219,23 @@ void Rehearsal::lay_out_export() {
   ExportRequest request;
   request.model_path = parts_.job->model_path;
   request.adapter_path = folder_.path;
-  request.kind = "merged";
   request.out = export_folder_.path;
+  request.kind = "adapter";
+  rehearse_export(request, between_);
+  request.kind = "merged";
   try {
-    report_.export_bytes = rehearse_export(request);
+    report_.export_bytes = rehearse_export(request, between_);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::cancelled) throw;
-    // Adapters can be exported in other ways, and a broken base has been found before.
-    report_.warnings.push_back(std::string("A merged export would fail: ") + error.what());
+    if (error.code() != ErrorCode::unsupported) throw;
+    // What this version cannot merge can be trained all the same, and chatted with.
+    report_.warnings.push_back(std::string("A merged export is not possible: ") + error.what());
   }
 }
 
 RehearsalReport Rehearsal::run() {
   const Stopwatch watch;
   look_at_disk();
+  look_at_targets();
   choose_rows();
   train_and_evaluate();
   put_adapter_back();  // the trainer's memory is free again
@@ -204,7 +247,7 @@ RehearsalReport Rehearsal::run() {
 }  // namespace
 
 std::string rehearsal_folder(const std::string& run_path) {
-  return run_path + "/rehearsal";
+  return run_path + "/checkpoints/rehearsal";
 }
 
 std::vector<std::int64_t> longest_batch(const std::vector<TokenRow>& rows, const Settings& settings,

@@ -116,6 +116,7 @@ struct RunHistory {
   std::int64_t total_steps = 0;        ///< planned, 0 = not known yet
   std::optional<double> seconds_left;  ///< as last said by the engine, from seconds_left_time on
   double seconds_left_time = 0;        ///< unix seconds
+  bool rehearsing = false;             ///< a rehearsal was begun that did not go well, so far
   bool rehearsed = false;              ///< a rehearsal went well
   std::vector<StepEvent> steps;
   std::vector<EvalEvent> evaluations;

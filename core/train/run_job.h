@@ -15,8 +15,8 @@ namespace lorikeet {
 /// How a run ended.
 enum class RunEnd : std::uint8_t { done, stopped };
 
-/// Whether everything is done once before the first step (rehearsal.h). `fresh`: unless the run is resumed;
-/// `only`: nothing is trained.
+/// Whether everything is done once before the first step (rehearsal.h). `fresh`: unless the run is resumed
+/// and its rehearsal went well, or it had none; `only`: nothing is trained.
 enum class RehearsalMode : std::uint8_t { no, fresh, yes, only };
 
 /// What a terminal shows while a run goes on; called from the run's own thread.

@@ -12,7 +12,8 @@ namespace lorikeet {
 bool Run::rehearses() const {
   std::error_code ignored;
   std::filesystem::remove_all(rehearsal_folder(folder_.path()), ignored);  // of an engine that was killed
-  if (options_.rehearsal == RehearsalMode::fresh) return !options_.resume;
+  if (options_.rehearsal == RehearsalMode::fresh)
+    return !options_.resume || folder_.read_history().rehearsing;
   return options_.rehearsal != RehearsalMode::no;
 }
 
@@ -26,7 +27,9 @@ void Run::rehearse() {
   parts.notes = &notes_;
   parts.compute = compute_;
   parts.run_path = folder_.path();
-  const auto say = [&](const std::string& what) { events_.state(RunState::loading, what); };
+  const auto say = [&](const std::string& what) {
+    events_.state(RunState::loading, what, {{"rehearsing", true}});
+  };
   const RehearsalReport report = lorikeet::rehearse(parts, say, between());
   for (const std::string& warning : report.warnings) events_.warning("rehearsal", warning);
   time_.rehearsed(report.batch, report.batch_seconds);

@@ -53,8 +53,12 @@ class TestCliPlan : public QObject {
     QCOMPARE(without["memory"]["samples"].get<int>(), 0);
     QVERIFY(with["memory"]["samples"].get<int>() > 0);
     const auto disk = [](const Json& json) { return json["disk_bytes"].get<std::uint64_t>(); };
-    QCOMPARE(disk(plan({"--keep-checkpoints", "5"}).json()) - disk(without),
-             3 * without["checkpoint_bytes"].get<std::uint64_t>());
+    const auto keeping = [&](const char* count) {
+      return disk(plan({"--keep-checkpoints", count, "--save-every", "1", "--max-steps", "50"}).json());
+    };
+    const auto one = without["checkpoint_bytes"].get<std::uint64_t>();
+    QCOMPARE(keeping("5") - keeping("2"), 3 * one);
+    QCOMPARE(keeping("1000") - keeping("2"), (50 + 5 - 4) * one);  // 50 saves and 5 best evaluations at most
   }
 
   void a_card_that_is_not_here_is_planned_for() {

@@ -60,7 +60,7 @@ int resume(const CommandContext& context, const ResumeOptions& options) {
     check_job(job, continued(job, newest_checkpoint(run)).folder);
   }
   return run_in_terminal(run, true, context, given,
-                         options.rehearse ? RehearsalMode::yes : RehearsalMode::no);
+                         options.rehearse ? RehearsalMode::yes : RehearsalMode::fresh);
 }
 
 }  // namespace
@@ -81,7 +81,8 @@ void add_run_control(CLI::App& app, CommandContext& context) {
           resumed->path, [&context, resumed] { return resume(context, *resumed); });
   resumed->settings.add_to(*command);  // those that a run cannot change are refused with a reason
   command->add_flag("--rehearse", resumed->rehearse,
-                    "Do everything once before the next step, as a new run does");
+                    "Do everything once before the next step, as a new run does; by itself only after a "
+                    "rehearsal that failed");
   add("pause", "Ask a run to pause after the step at hand", *path,
       [&context, path] { return request(context, *path, ControlRequest::pause, "pause"); });
   add("stop", "Ask a run to stop and keep what it has learnt", *path,
