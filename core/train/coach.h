@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/train/coach_words.h"
 #include "core/train/run_folder.h"
 
 namespace lorikeet {
@@ -25,10 +26,10 @@ const char* to_string(Trouble trouble);
 /// One thing the coach says, in plain words.
 struct Advice {
   Trouble trouble = Trouble::plateau;
-  std::int64_t step = 0;   ///< where it shows
-  std::string what;        ///< one sentence
-  std::string evidence;    ///< the numbers it rests on
-  std::string suggestion;  ///< what to do next
+  std::int64_t step = 0;         ///< where it shows
+  Phrase what;                   ///< one sentence
+  std::vector<Phrase> evidence;  ///< the numbers it rests on, parts of one sentence
+  Phrase suggestion;             ///< what to do next
   /// Settings of a next run that follow the suggestion: key and value as set_setting takes them.
   std::vector<std::pair<std::string, std::string>> settings;
 };

@@ -26,7 +26,8 @@ void Run::guard(const StepReport& report) {
   }
   verdict_ = guard_.judge(report);
   if (verdict_ == Verdict::go_on) return;
-  events_.warning("not_finite", guard_.why(), report.step);
+  events_.warning(verdict_ == Verdict::weights_lost ? "weights_lost" : "not_finite", guard_.why(),
+                  report.step);
   control_.pause();
 }
 

@@ -84,9 +84,9 @@ Json run_report(const RunHistory& history, const Settings& settings) {
   for (const auto& advice : coach(history, settings)) {
     Json entry = {{"trouble", to_string(advice.trouble)},
                   {"step", advice.step},
-                  {"what", advice.what},
-                  {"evidence", advice.evidence},
-                  {"suggestion", advice.suggestion},
+                  {"what", advice.what.english()},
+                  {"evidence", english(advice.evidence)},
+                  {"suggestion", advice.suggestion.english()},
                   {"settings", Json::object()}};
     for (const auto& [key, value] : advice.settings) entry["settings"][key] = value;
     report["coach"].push_back(std::move(entry));
