@@ -97,10 +97,11 @@ class Backend : public DeviceMemory {
   virtual void add(TensorView to, TensorView from) = 0;
 
   /// --- RMSNorm: y = x / sqrt(mean(x^2) + epsilon) * weight. The normalised value is rounded to the compute type
-  /// before the product with weight (f32 [H]), as Llama does (formats.md §1.3).
+  /// before the product with weight, as Llama does (formats.md §1.3). weight f32 [n], n = H, or n divides H: then every
+  /// n columns are a row of their own (the heads of q and k in Qwen3). rstd f32 [T * H / n]. y may be x.
   virtual void rms_norm_forward(TensorView x, TensorView weight, float epsilon, TensorView y, TensorView rstd,
                                 NormScale scale = NormScale::weight) = 0;
-  /// dx (T,H): gradient of x from dy; rstd f32 [T] from the forward.
+  /// dx (T,H): gradient of x from dy; rstd from the forward. dx may be dy.
   virtual void rms_norm_backward(TensorView dy, TensorView x, TensorView weight, TensorView rstd, TensorView dx,
                                  Write write, NormScale scale = NormScale::weight) = 0;
   /// --- LayerNorm: y = (x - mean) / sqrt(variance + epsilon) * weight + bias, in f32; weight, bias f32 [H];
@@ -139,7 +140,7 @@ class Backend : public DeviceMemory {
   virtual void glu_forward(TensorView gate, TensorView up, TensorView h, Activation f = Activation::silu) = 0;
   virtual void glu_backward(TensorView dh, TensorView gate, TensorView up, TensorView dgate, TensorView dup,
                             TensorView h, Activation f = Activation::silu) = 0;
-  /// --- GELU, tanh form ("gelu_new"): y = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). dx may be dy.
+  /// --- GELU, tanh form ("gelu_new"): y = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). dx may be dy or x.
   virtual void gelu_forward(TensorView x, TensorView y) = 0;
   virtual void gelu_backward(TensorView dy, TensorView x, TensorView dx) = 0;
 

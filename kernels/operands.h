@@ -50,7 +50,7 @@ struct LoraTerm {
 /// Whether the branch reads something else than its layer.
 inline bool has_dropout(const LoraTerm& term) { return term.dropout.probability != 0; }
 
-/// Gradients of one low-rank branch; both are added to.
+/// Gradients of one low-rank branch; both are added to. Branches of one group may share A, and then its gradient.
 struct LoraGradient {
   TensorView a;                  ///< f32 (r,K)
   TensorView b;                  ///< f32 (N,r)

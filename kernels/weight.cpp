@@ -56,6 +56,13 @@ TensorView part(const Tensor& tensor, std::int64_t first, std::int64_t count) {
   return tensor.view().reshaped({tensor.view().elements()}).row_range(first, count);
 }
 
+Tensor borrowed(const TensorView& view) {
+  static struct : DeviceMemory {
+    void deallocate(void*, std::size_t) noexcept override {}
+  } lender;
+  return view ? Tensor(&lender, view) : Tensor();
+}
+
 class Builder {
  public:
   Builder(Backend& backend, Weight& weight, const std::string& name)
@@ -195,19 +202,45 @@ std::size_t Weight::bytes() const {
 }
 
 Weight without_bias(const Weight& weight) {
-  static struct : DeviceMemory {
-    void deallocate(void*, std::size_t) noexcept override {}
-  } lender;
-  const auto borrowed = [](const Tensor& tensor) { return tensor ? Tensor(&lender, tensor.view()) : Tensor(); };
   Weight bare;
   bare.format = weight.format;
   bare.out = weight.out;
   bare.in = weight.in;
-  bare.values = borrowed(weight.values);
-  bare.absmax = borrowed(weight.absmax);
-  bare.nested_absmax = borrowed(weight.nested_absmax);
+  bare.values = borrowed(weight.values.view());
+  bare.absmax = borrowed(weight.absmax.view());
+  bare.nested_absmax = borrowed(weight.nested_absmax.view());
   bare.nested_offset = weight.nested_offset;
   return bare;
+}
+
+bool is_row_boundary(WeightFormat format, std::int64_t in, std::int64_t first) {
+  const std::int64_t blocks_together = is_nested(format) ? nf4_nested_block : 1;
+  return !is_four_bit(format) || first * in % (nf4_block * blocks_together) == 0;
+}
+
+Weight rows_of(const Weight& weight, std::int64_t first, std::int64_t count) {
+  if (first < 0 || count < 1 || count > weight.out - first || !is_row_boundary(weight.format, weight.in, first))
+    throw Error(ErrorCode::invalid_argument, "The weight has no such rows to lend");
+  const std::int64_t before = first * weight.in, elements = count * weight.in;
+  Weight rows;
+  rows.format = weight.format;
+  rows.out = count;
+  rows.in = weight.in;
+  rows.nested_offset = weight.nested_offset;
+  if (weight.bias) rows.bias = borrowed(part(weight.bias, first, count));
+  if (!is_four_bit(weight.format)) {
+    rows.values = borrowed(weight.values.view().row_range(first, count));
+    if (weight.absmax) rows.absmax = borrowed(part(weight.absmax, first, count));
+    return rows;
+  }
+  const std::int64_t first_block = before / nf4_block, blocks = nf4_blocks(elements);
+  rows.values = borrowed(part(weight.values, before / 2, (elements + 1) / 2));
+  rows.absmax = borrowed(part(weight.absmax, first_block, blocks));
+  if (weight.nested_absmax) {
+    rows.nested_absmax = borrowed(part(weight.nested_absmax, first_block / nf4_nested_block,
+                                       (blocks + nf4_nested_block - 1) / nf4_nested_block));
+  }
+  return rows;
 }
 
 std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in) {

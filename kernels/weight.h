@@ -54,6 +54,13 @@ struct Weight {
 /// The same weight without its bias. It borrows the tensors, which must outlive it.
 Weight without_bias(const Weight& weight);
 
+/// Whether rows [first, ...) of a weight can be used without the others: where 4-bit blocks or groups of their absmax
+/// values cross the boundary they cannot.
+bool is_row_boundary(WeightFormat format, std::int64_t in, std::int64_t first);
+/// Rows [first, first + count) as a weight of its own, with their part of the bias. It borrows the tensors, which must
+/// outlive it. Throws Error(invalid_argument) for rows that are not there or do not begin at a boundary.
+Weight rows_of(const Weight& weight, std::int64_t first, std::int64_t count);
+
 /// Bytes a weight of this shape will take on the device, without its bias.
 std::size_t weight_bytes(WeightFormat format, std::int64_t out, std::int64_t in);
 

@@ -68,16 +68,16 @@ DoraMix::Layer DoraMix::make(BaseModel& model, std::span<const StrongAdapter> ad
   Layer result{without_bias(weight), weight.bias, {}, {}};
   result.factor = uploaded(backend, {weight.out}, {factor.begin(), factor.end()});
   for (std::size_t i = 0; i < adapters.size(); ++i) {
-    const LoraModule* module = adapters[i].adapter->find(layer, linear_names[which]);
+    const LoraBranch branch = adapters[i].adapter->branch(layer, which);
     result.b.emplace_back();
-    if (!module) continue;
-    std::vector<float> b = values_of(backend, module->b);
+    if (!branch) continue;
+    std::vector<float> b = values_of(backend, branch.b);
     for (std::size_t at = 0; at < b.size(); ++at) {
-      const std::size_t j = at / static_cast<std::size_t>(module->rank);
+      const std::size_t j = at / static_cast<std::size_t>(branch.module->rank);
       const double gain = gains[i].empty() ? 1 : static_cast<double>(gains[i][j]);
       b[at] = static_cast<float>(static_cast<double>(b[at]) * (adapters[i].strength * gain / factor[j]));
     }
-    result.b.back() = uploaded(backend, module->b.shape, b);
+    result.b.back() = uploaded(backend, branch.b.shape, b);
   }
   return result;
 }

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <optional>
 
 #include "core/infer/dora_mix.h"
 #include "core/infer/sampler.h"
+#include "core/model/block.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/repeat_key.h"
 #include "core/model/session_plan.h"
@@ -47,7 +47,11 @@ struct Session::Impl {
   void compute(const TokenId* first, std::int64_t count, bool with_head);
   void all_layers(std::int64_t count, std::int64_t limit, bool with_head);
   void layer(std::int64_t index, std::int64_t count, std::int64_t limit);
-  void linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView x, TensorView residual);
+  void attend(std::int64_t index, std::int64_t count, std::int64_t limit);
+  /// to = residual + (the norm of) the linear layer of `in`.
+  void join(std::int64_t index, Linear which, TensorView in, TensorView residual, TensorView to);
+  void normalise(const NormWeights& weights, TensorView from, TensorView to);
+  void linear(std::int64_t layer, std::span<const Part> parts, TensorView x, TensorView residual);
   /// Work space that linear layers read; its spare columns depend on the adapters.
   struct Inputs {
     Work norm, attention, inner;
@@ -62,7 +66,6 @@ struct Session::Impl {
   const ModelSpec& spec;
   DType type;
   std::int64_t context;
-  AttentionShape attention_shape;
 
   double rope_linear_factor;
 
@@ -70,7 +73,7 @@ struct Session::Impl {
   Work x, middle;                        ///< (chunk, ...)
   Work q, k, v, gate, up;                ///< where parts are fused: q holds k and v too, gate holds up
   Inputs inputs;
-  Tensor rstd, indices, last_norm, logits_device, recent, drawn;
+  Tensor statistics, embedding_factor, indices, last_norm, logits_device, recent, drawn;
   std::vector<Loaded> adapters;
   std::optional<DoraMix> dora;  ///< with DoRA adapters
   std::vector<TokenId> seen;
@@ -95,15 +98,13 @@ Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_con
       rope_linear_factor(factor) {
   if (context < 1) throw Error(ErrorCode::invalid_argument, "The context must hold at least one token");
   model.prepare_positions(context, rope_linear_factor);
-  attention_shape = {spec.heads, spec.kv_heads, spec.head_dim,
-                     static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))),
-                     spec.sliding_window};
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   for (std::int64_t i = 0; i < spec.layers; ++i) {
     k_cache.push_back(backend.allocate({context, key}, type));
     v_cache.push_back(backend.allocate({context, key}, type));
   }
-  rstd = backend.allocate({prefill_chunk}, DType::f32);
+  statistics = backend.allocate({prefill_chunk * statistics_of(spec)}, DType::f32);
+  embedding_factor = embedding_scale(backend, spec, type);
   indices = backend.allocate({2 * prefill_chunk}, DType::i32);
   last_norm = backend.allocate({1, spec.hidden_size}, type);
   logits_device = backend.allocate({1, spec.vocab_size}, DType::f32);
@@ -114,11 +115,11 @@ Session::Impl::Impl(BaseModel& base, DType compute_type, std::int64_t wanted_con
   middle = work(spec.hidden_size);
   const bool fused = backend.fuses_parts();
   q = work(fused ? query + 2 * key : query);
-  gate = work(fused ? 2 * spec.intermediate_size : spec.intermediate_size);
+  gate = work(fused && spec.has_gate() ? 2 * spec.intermediate_size : spec.intermediate_size);
   if (!fused) {
     k = work(key);
     v = work(key);
-    up = work(spec.intermediate_size);
+    if (spec.has_gate()) up = work(spec.intermediate_size);
   }
   inputs = make_inputs({});
 }
@@ -132,11 +133,7 @@ std::int64_t Session::Impl::tail(const std::vector<Loaded>& loaded, std::int64_t
   std::int64_t ranks = 0;
   for (const Loaded& one : loaded) {
     for (const Linear which : readers) {
-      std::int64_t largest = 0;
-      for (const LoraModule& module : one.adapter->modules()) {
-        if (module.name == linear_names[which]) largest = std::max(largest, module.rank);
-      }
-      ranks += largest;
+      ranks += one.adapter->largest_rank(which);
     }
   }
   return backend.tail_columns(width, ranks);
@@ -153,7 +150,7 @@ Session::Impl::Inputs Session::Impl::make_inputs(const std::vector<Loaded>& load
   return made;
 }
 
-void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView in,
+void Session::Impl::linear(std::int64_t layer, std::span<const Part> parts, TensorView in,
                            TensorView residual) {
   std::array<std::vector<LoraTerm>, 3> terms;
   std::array<LinearPart, 3> group;
@@ -164,12 +161,12 @@ void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts
     scaled = scaled || mix;
     for (std::size_t i = 0; i < adapters.size(); ++i) {
       const Loaded& loaded = adapters[i];
-      const LoraModule* module = loaded.adapter->find(layer, linear_names[part.which]);
-      if (!module) continue;
+      const LoraBranch branch = loaded.adapter->branch(layer, part.which);
+      if (!branch) continue;
       const auto room = static_cast<std::int64_t>(count) * prefill_chunk * loaded.largest_rank;
-      const TensorView xa{loaded.xa.view().row_range(room, 1).data, type, {in.rows(), module->rank}};
-      const double scale = mix ? module->scale : module->scale * loaded.strength;
-      terms[count].push_back({module->a, mix ? mix->b[i].view() : module->b, static_cast<float>(scale), xa});
+      const TensorView xa{loaded.xa.view().row_range(room, 1).data, type, {in.rows(), branch.module->rank}};
+      const double scale = mix ? branch.module->scale : branch.module->scale * loaded.strength;
+      terms[count].push_back({branch.a, mix ? mix->b[i].view() : branch.b, static_cast<float>(scale), xa});
     }
     const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
     group[count] = {mix ? &mix->bare : &linear_weight(weights, part.which), terms[count], part.y};
@@ -182,43 +179,75 @@ void Session::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts
   }
 }
 
-void Session::Impl::layer(std::int64_t index, std::int64_t count, std::int64_t limit) {
+void Session::Impl::normalise(const NormWeights& weights, TensorView from, TensorView to) {
+  const TensorView all = statistics;
+  const std::int64_t pieces = from.elements() / weights.weight.view().elements();
+  norm_forward(backend, spec, weights, from, to, all.row_range(0, pieces), all.row_range(pieces, pieces));
+}
+
+void Session::Impl::join(std::int64_t index, Linear which, TensorView in, TensorView residual, TensorView to) {
+  if (spec.block != BlockKind::sandwich) return linear(index, std::array{Part{which, to}}, in, residual);
+  const NormRole role = which == down_proj ? mlp_output_norm : attention_output_norm;
+  const TensorView output = inputs.norm.rows(in.rows());
+  linear(index, std::array{Part{which, output}}, in, {});
+  normalise(model.layers()[static_cast<std::size_t>(index)].norms[role], output, output);
+  backend.copy(to, residual);
+  backend.add(to, output);
+}
+
+void Session::Impl::attend(std::int64_t index, std::int64_t count, std::int64_t limit) {
   const auto i = static_cast<std::size_t>(index);
   const LayerWeights& weights = model.layers()[i];
-  const auto epsilon = static_cast<float>(spec.rms_epsilon);
   const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
   const bool fused = backend.fuses_parts();
-  const TensorView x_rows = x.rows(count), middle_rows = middle.rows(count),
-                   norm_rows = inputs.norm.rows(count);
-  const TensorView attention_rows = inputs.attention.rows(count), inner_rows = inputs.inner.rows(count);
   const TensorView q_rows = q.columns(count, 0, query);
   const TensorView k_rows = fused ? q.columns(count, query, key) : k.rows(count);
   const TensorView v_rows = fused ? q.columns(count, query + key, key) : v.rows(count);
-  const TensorView gate_rows = gate.columns(count, 0, spec.intermediate_size);
-  const TensorView up_rows =
-      fused ? gate.columns(count, spec.intermediate_size, spec.intermediate_size) : up.rows(count);
-  const TensorView rstd_rows = rstd.view().row_range(0, count),
-                   positions = indices.view().row_range(count, count);
-  backend.rms_norm_forward(x_rows, weights.input_norm, epsilon, norm_rows, rstd_rows);
-  linear(index, {{q_proj, q_rows}, {k_proj, k_rows}, {v_proj, v_rows}}, norm_rows, {});
+  const TensorView positions = indices.view().row_range(count, count);
+  linear(index, std::array{Part{q_proj, q_rows}, Part{k_proj, k_rows}, Part{v_proj, v_rows}},
+         inputs.norm.rows(count), {});
+  if (spec.qk_norm) {
+    normalise(weights.norms[q_norm], q_rows, q_rows);
+    normalise(weights.norms[k_norm], k_rows, k_rows);
+  }
   backend.rope_append(q_rows.reshaped({count, spec.heads, spec.head_dim}),
                       k_rows.reshaped({count, spec.kv_heads, spec.head_dim}), v_rows, positions,
                       model.rope_cosine(), model.rope_sine(), k_cache[i], v_cache[i]);
-  backend.attention_cached(q_rows, k_cache[i], v_cache[i], positions, limit, attention_shape, attention_rows);
-  linear(index, {{o_proj, middle_rows}}, attention_rows, x_rows);
-  backend.rms_norm_forward(middle_rows, weights.post_attention_norm, epsilon, norm_rows, rstd_rows);
-  linear(index, {{gate_proj, gate_rows}, {up_proj, up_rows}}, norm_rows, {});
-  backend.glu_forward(gate_rows, up_rows, inner_rows);
-  linear(index, {{down_proj, x_rows}}, inner_rows, middle_rows);
+  backend.attention_cached(q_rows, k_cache[i], v_cache[i], positions, limit, attention_shape_of(spec, index),
+                           inputs.attention.rows(count));
+}
+
+void Session::Impl::layer(std::int64_t index, std::int64_t count, std::int64_t limit) {
+  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(index)];
+  const bool fused = backend.fuses_parts(), parallel = spec.block == BlockKind::parallel;
+  const TensorView x_rows = x.rows(count), middle_rows = middle.rows(count);
+  const TensorView norm_rows = inputs.norm.rows(count), inner_rows = inputs.inner.rows(count);
+  const std::int64_t inner = spec.intermediate_size;
+  const TensorView gate_rows = spec.has_gate() ? gate.columns(count, 0, inner) : TensorView{};
+  const TensorView up_rows = !spec.has_gate() ? gate.columns(count, 0, inner)
+                             : fused          ? gate.columns(count, inner, inner)
+                                              : up.rows(count);
+  const std::array parts{Part{gate_proj, gate_rows}, Part{up_proj, up_rows}};
+  const auto mlp_parts = std::span(parts).subspan(spec.has_gate() ? 0 : 1);
+  normalise(weights.norms[attention_norm], x_rows, norm_rows);
+  attend(index, count, limit);
+  if (parallel) linear(index, mlp_parts, norm_rows, {});
+  join(index, o_proj, inputs.attention.rows(count), x_rows, middle_rows);
+  if (!parallel) {
+    normalise(weights.norms[mlp_norm], middle_rows, norm_rows);
+    linear(index, mlp_parts, norm_rows, {});
+  }
+  activate(backend, spec, gate_rows, up_rows, inner_rows);
+  join(index, down_proj, inner_rows, middle_rows, x_rows);
 }
 
 void Session::Impl::all_layers(std::int64_t count, std::int64_t limit, bool with_head) {
   backend.embedding_forward(model.embedding(), indices.view().row_range(0, count), x.rows(count));
+  if (embedding_factor) backend.scale_columns(x.rows(count), embedding_factor, {}, {}, x.rows(count));
   for (std::int64_t i = 0; i < spec.layers; ++i) layer(i, count, limit);
   if (!with_head) return;
-  backend.rms_norm_forward(x.rows(count).row_range(count - 1, 1), model.final_norm(),
-                           static_cast<float>(spec.rms_epsilon), last_norm, rstd.view().row_range(0, 1));
-  backend.head_logits(last_norm, model.head(), logits_device);
+  normalise(model.final_norm(), x.rows(count).row_range(count - 1, 1), last_norm);
+  backend.head_logits(last_norm, model.head(), logits_device, static_cast<float>(spec.logit_soft_cap));
 }
 
 void Session::Impl::compute(const TokenId* first, std::int64_t count, bool with_head) {

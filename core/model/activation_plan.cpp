@@ -21,6 +21,8 @@ class Placer {
   ArenaPlace computed(std::int64_t width) { return take(shape_.tokens, width, width, shape_.compute); }
   /// With spare columns for branches of `ranks` in all.
   ArenaPlace tailed(std::int64_t width, std::int64_t ranks);
+  /// One number for each normed piece of a row.
+  ArenaPlace statistics(std::int64_t pieces) { return take(shape_.tokens * pieces, 1, 1, DType::f32); }
   ArenaPlace indices(std::int64_t count) { return take(count, 1, 1, DType::i32); }
   /// Places of some matrices with the same rows: columns of one, or one after the other.
   template <std::size_t n>
@@ -33,6 +35,7 @@ class Placer {
 
   const ModelSpec& spec_;
   const ActivationShape& shape_;
+  ArenaPlace shared_middle_;
   std::uint64_t used_ = 0, peak_ = 0;
 };
 
@@ -75,15 +78,29 @@ std::int64_t Placer::ranks(std::initializer_list<Linear> which) const {
 
 LayerPlaces Placer::layer() {
   const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
+  const bool parallel = spec_.block == BlockKind::parallel, sandwich = spec_.block == BlockKind::sandwich;
   LayerPlaces p;
   group<3>({query, key, key}, 0, {&p.q, &p.k, &p.v});
   p.attention = tailed(query, ranks({o_proj}));
-  p.middle = computed(spec_.hidden_size);
+  // The backward of a parallel block does not look at it, so one serves all layers.
+  p.middle = parallel ? shared_middle_ : computed(spec_.hidden_size);
+  if (parallel && p.middle.rows == 0) p.middle = shared_middle_ = computed(spec_.hidden_size);
+  if (sandwich) {
+    p.attention_output = computed(spec_.hidden_size);
+    p.mlp_output = computed(spec_.hidden_size);
+  }
   // Their gradients take their places, and those have branches behind them.
-  group<2>({spec_.intermediate_size, spec_.intermediate_size}, ranks({gate_proj, up_proj}), {&p.gate, &p.up});
+  if (spec_.has_gate())
+    group<2>({spec_.intermediate_size, spec_.intermediate_size}, ranks({gate_proj, up_proj}),
+             {&p.gate, &p.up});
+  else
+    p.up = tailed(spec_.intermediate_size, ranks({up_proj}));
   p.lse = take(shape_.tokens, spec_.heads, spec_.heads, DType::f32);
-  p.rstd_1 = take(shape_.tokens, 1, 1, DType::f32);
-  p.rstd_2 = take(shape_.tokens, 1, 1, DType::f32);
+  for (const NormModule& norm : norm_modules(spec_)) {
+    const std::int64_t pieces = norm.role == q_norm ? spec_.heads : norm.role == k_norm ? spec_.kv_heads : 1;
+    p.rstd[norm.role] = statistics(pieces);
+    if (spec_.norm == NormKind::layer) p.mean[norm.role] = statistics(pieces);
+  }
   const auto& r = shape_.ranks;
   group<3>({r[q_proj], r[k_proj], r[v_proj]}, 0, {&p.xa[q_proj], &p.xa[k_proj], &p.xa[v_proj]});
   p.xa[o_proj] = computed(r[o_proj]);
@@ -148,17 +165,25 @@ ActivationPlaces Placer::place() {
                      mlp_ranks = ranks({gate_proj, up_proj});
   p.norm = tailed(hidden, std::max(attention_ranks, mlp_ranks));
   p.inner = tailed(inner, ranks({down_proj}));
+  if (spec_.qk_norm) {
+    p.rotated_q = computed(query);
+    p.rotated_k = computed(key);
+  }
   // The head is done before the gradients of the first layer are made.
   const std::uint64_t mark = used_;
   p.head_rows = computed(hidden);
   p.head_norm = computed(hidden);
-  p.head_rstd = take(shape_.tokens, 1, 1, DType::f32);
+  p.head_rstd = statistics(1);
+  if (spec_.norm == NormKind::layer) p.head_mean = statistics(1);
   p.kept.resize(shape_.keep.size());
   p.down_xa.resize(shape_.keep.size());
   if (shape_.with_gradient) {
     p.head_gradient = computed(hidden);
     used_ = mark;
-    p.dnorm = computed(hidden);
+    // In a sandwich it also holds gradients behind the norms of o_proj's and down_proj's outputs.
+    p.dnorm = spec_.block == BlockKind::sandwich
+                  ? tailed(hidden, std::max(ranks({o_proj}), ranks({down_proj})))
+                  : computed(hidden);
     p.dinner = computed(inner);
     p.dattention = computed(query);
     group<3>({query, key, key}, attention_ranks, {&p.dq, &p.dk, &p.dv});

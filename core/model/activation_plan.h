@@ -5,18 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/model/model_spec.h"
 #include "kernels/base/device_layout.h"
 #include "kernels/base/dtype.h"
 
 namespace lorikeet {
-
-struct ModelSpec;
-
-/// The linear layers of one decoder layer, in the order of the forward pass.
-enum Linear : std::size_t { q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, linear_count };
-inline constexpr std::array<const char*, linear_count> linear_names = {
-    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-    "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj"};
 
 /// What decides where a Transformer's activations lie.
 struct ActivationShape {
@@ -42,9 +35,11 @@ struct ArenaPlace {
 };
 
 /// What the forward of one layer leaves for its backward. Where the device fuses parts, q|k|v and gate|up and
-/// their X A^T are columns of one matrix each.
+/// their X A^T are columns of one matrix each. rows = 0 where the family has no such thing.
 struct LayerPlaces {
-  ArenaPlace q, k, v, attention, middle, gate, up, lse, rstd_1, rstd_2;
+  ArenaPlace q, k, v, attention, middle, gate, up, lse;
+  ArenaPlace attention_output, mlp_output;       ///< before their norms (BlockKind::sandwich)
+  std::array<ArenaPlace, norm_count> mean, rstd;  ///< of each norm
   std::array<ArenaPlace, linear_count> xa;  ///< rows = 0 where there is no branch
 };
 
@@ -54,8 +49,9 @@ struct ActivationPlaces {
   ArenaPlace keys, noise;                                  ///< i32 (T,2) and f32 [T], where tokens have keys
   std::vector<ArenaPlace> inputs;  ///< of each layer, and the last output (which is dx's place)
   ArenaPlace norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
+  ArenaPlace rotated_q, rotated_k;  ///< with norms of q and k, which need what was before them
   std::array<ArenaPlace, linear_count> products;  ///< with DoRA: of the linear layers of one group at a time
-  ArenaPlace head_rows, head_norm, head_gradient, head_rstd;  ///< where the gradients of one layer will lie
+  ArenaPlace head_rows, head_norm, head_gradient, head_mean, head_rstd;  ///< where the gradients of one layer will lie
   std::vector<LayerPlaces> kept;    ///< of each layer; empty places where it is not kept
   std::vector<ArenaPlace> down_xa;  ///< of layers that are not kept
   LayerPlaces scratch;              ///< of the layer at hand when it is not kept

@@ -46,6 +46,7 @@ struct AdapterModule {
   std::string name;  ///< "self_attn.q_proj"
   std::int64_t out = 0, in = 0, rank = 0;
   double scale = 1;  ///< alpha/r, or alpha/sqrt(r) with rslora, after patterns
+  std::vector<LinearRows> rows;
 
   std::string path() const { return "model.layers." + std::to_string(layer) + "." + name; }
   /// Name of its tensor in adapter_model.safetensors; `part` is 'A' (r,in), 'B' (out,r) or 'M' [out], DoRA's

@@ -79,11 +79,18 @@ class Override {
   std::vector<std::pair<ModulePattern, T>> values_;
 };
 
+/// What PEFT adapts when a configuration names nothing.
+std::vector<std::string> default_targets(const ModelSpec& spec) {
+  if (spec.family == "phi") return {"q_proj", "v_proj", "fc1", "fc2"};
+  if (spec.fused_qkv) return {"qkv_proj"};
+  return {"q_proj", "v_proj"};
+}
+
 }  // namespace
 
 std::vector<AdapterModule> adapter_modules(const ModelSpec& spec, const AdapterConfig& config) {
   ModuleChoice targets = config.targets;
-  if (targets.empty()) targets.names = {"q_proj", "v_proj"};  // PEFT's default for the Llama family
+  if (targets.empty()) targets.names = default_targets(spec);
   const Matcher wanted(targets, "target_modules"), excluded(config.excluded, "exclude_modules");
   const LayerFilter layers(config);
   const Override<std::int64_t> ranks(config.rank_pattern, "rank_pattern");
@@ -91,7 +98,7 @@ std::vector<AdapterModule> adapter_modules(const ModelSpec& spec, const AdapterC
   std::vector<AdapterModule> modules;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     for (const LinearModule& linear : linear_modules(spec)) {
-      AdapterModule module{layer, linear.name, linear.out, linear.in, 0, 0};
+      AdapterModule module{layer, linear.name, linear.out, linear.in, 0, 0, linear.rows};
       const std::string path = module.path();
       // A path named in full is taken whatever layers_to_transform says, as PEFT does.
       if (excluded.matches(path) || !wanted.matches(path) ||

@@ -16,31 +16,36 @@ namespace lorikeet {
 namespace {
 
 /// What quantisation took from a linear layer: the source's numbers less those the base has.
-Weight lost_part(Backend& backend, const Weight& kept, const SourceTensor& from) {
+Weight lost_part(BaseModel& model, const LoraModule& module, const SourceTensor& from) {
+  Backend& backend = model.backend();
+  const LayerWeights& layer = model.layers()[static_cast<std::size_t>(module.layer)];
+  std::vector<float> stored;
   const auto read = [&](std::int64_t first, std::span<float> to) {
     read_elements(from, first, to);
-    const auto count = static_cast<std::int64_t>(to.size());
-    const std::int64_t row = first / kept.in, rows = (first + count - 1) / kept.in - row + 1;
-    const Tensor device = backend.allocate({rows, kept.in}, DType::f32);
-    backend.dequantize_rows(kept, row, device);
-    std::vector<float> stored(static_cast<std::size_t>(rows * kept.in));
-    backend.download(stored.data(), device);
-    const auto skip = static_cast<std::size_t>(first - row * kept.in);
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] -= stored[skip + i];
+    const auto end = first + static_cast<std::int64_t>(to.size());
+    for (const LinearRows& rows : module.rows) {  // of a fused layer the base has several weights
+      const std::int64_t row = std::max(first / module.in, rows.first);
+      const std::int64_t last = std::min((end - 1) / module.in + 1, rows.first + rows.count);
+      if (row >= last) continue;
+      const Tensor device = backend.allocate({last - row, module.in}, DType::f32);
+      backend.dequantize_rows(linear_weight(layer, rows.role), row - rows.first, device);
+      stored.resize(static_cast<std::size_t>(device.view().elements()));
+      backend.download(stored.data(), device);
+      for (std::int64_t at = std::max(first, row * module.in); at < std::min(end, last * module.in); ++at)
+        to[static_cast<std::size_t>(at - first)] -= stored[static_cast<std::size_t>(at - row * module.in)];
+    }
   };
-  return make_weight(backend, WeightFormat::f32, kept.out, kept.in, read, from.name);
+  return make_weight(backend, WeightFormat::f32, module.out, module.in, read, from.name);
 }
 
 void start_module(BaseModel& model, const LoraModule& module, const WeightSource& source, std::uint64_t seed,
                   const std::function<void()>& between) {
   Backend& backend = model.backend();
-  const Weight& kept =
-      linear_weight(model.layers()[static_cast<std::size_t>(module.layer)], linear_index(module.name));
   const std::string name = "model.layers." + std::to_string(module.layer) + "." + module.name + ".weight";
-  const SourceTensor& from = require_tensor(source, name, {kept.out, kept.in});
-  const Weight lost = lost_part(backend, kept, from);
+  const SourceTensor& from = require_tensor(source, name, {module.out, module.in});
+  const Weight lost = lost_part(model, module, from);
   source.forget(from);
-  const std::int64_t rank = std::min(module.rank, std::min(kept.out, kept.in));
+  const std::int64_t rank = std::min(module.rank, std::min(module.out, module.in));
   const TruncatedSvd svd = truncated_svd(backend, lost, rank, seed, between);
   // Rows of A that nothing was lost in keep their random start, or they would never learn.
   std::vector<float> a(static_cast<std::size_t>(module.a.elements())),
@@ -48,11 +53,11 @@ void start_module(BaseModel& model, const LoraModule& module, const WeightSource
   backend.download(a.data(), module.a);
   for (std::int64_t r = 0; r < rank; ++r) {
     if (svd.singular[static_cast<std::size_t>(r)] <= 1e-12 * svd.singular.front()) continue;
-    for (std::int64_t k = 0; k < kept.in; ++k) {
-      const auto at = static_cast<std::size_t>(r * kept.in + k);
+    for (std::int64_t k = 0; k < module.in; ++k) {
+      const auto at = static_cast<std::size_t>(r * module.in + k);
       a[at] = static_cast<float>(svd.a[at]);
     }
-    for (std::int64_t j = 0; j < kept.out; ++j) {
+    for (std::int64_t j = 0; j < module.out; ++j) {
       b[static_cast<std::size_t>(j * module.rank + r)] =
           static_cast<float>(svd.b[static_cast<std::size_t>(j * rank + r)]);
     }

@@ -2,8 +2,8 @@
 #include "core/model/base_model.h"
 
 #include <cmath>
-#include <numbers>
 
+#include "core/model/rope.h"
 #include "core/model/storage.h"
 #include "core/model/weight_source.h"
 #include "kernels/base/error.h"
@@ -29,17 +29,54 @@ class Loader {
     return weight;
   }
 
-  Tensor vector(const std::string& name, std::int64_t length) {
+  /// The layer's weights into the roles they have. Rows that cannot be lent because quantised blocks cross their
+  /// boundary are quantised by themselves.
+  void linear(const std::string& layer, const LinearModule& module, WeightFormat format, LayerWeights& weights) {
+    const std::string name = layer + module.name;
+    if (module.rows.size() == 1) {
+      weights.linear[module.rows[0].role] = matrix(name, module.out, module.in, format, module.bias);
+      return;
+    }
+    bool lends = true;
+    for (const LinearRows& rows : module.rows) lends = lends && is_row_boundary(format, module.in, rows.first);
+    if (lends) {
+      const Weight& whole = weights.fused.emplace_back(matrix(name, module.out, module.in, format, module.bias));
+      for (const LinearRows& rows : module.rows)
+        weights.linear[rows.role] = rows_of(whole, rows.first, rows.count);
+      return;
+    }
+    const SourceTensor& tensor = need(name + ".weight", {module.out, module.in});
+    for (const LinearRows& rows : module.rows) {
+      const auto read = [&](std::int64_t first, std::span<float> out) {
+        read_elements(tensor, rows.first * module.in + first, out);
+      };
+      weights.linear[rows.role] = make_weight(backend_, format, rows.count, module.in, read, name + ".weight");
+      if (module.bias) weights.linear[rows.role].bias = vector(name + ".bias", module.out, rows.first, rows.count);
+    }
+    finish(tensor);
+  }
+
+  NormWeights norm(const std::string& name, std::int64_t width, NormKind kind) {
+    NormWeights result;
+    result.weight = vector(name + ".weight", width);
+    if (kind == NormKind::layer) result.bias = vector(name + ".bias", width);
+    return result;
+  }
+
+  Tensor vector(const std::string& name, std::int64_t length) { return vector(name, length, 0, length); }
+
+  /// Numbers [first, first + count) of a tensor of one dimension.
+  Tensor vector(const std::string& name, std::int64_t length, std::int64_t first, std::int64_t count) {
     const SourceTensor& tensor = need(name, {length});
-    std::vector<float> values(static_cast<std::size_t>(length));
-    read_elements(tensor, 0, values);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    read_elements(tensor, first, values);
     for (const float value : values) {
       if (!std::isfinite(value))
         throw Error(ErrorCode::numeric, "The tensor holds a value that is not finite", name);
     }
-    Tensor result = backend_.allocate({length}, DType::f32);
+    Tensor result = backend_.allocate({count}, DType::f32);
     backend_.upload(result, values.data());
-    finish(tensor);
+    if (first + count == length) finish(tensor);
     return result;
   }
 
@@ -75,39 +112,46 @@ BaseModel BaseModel::load(Backend& backend, const ModelSpec& spec, const WeightS
   BaseModel model;
   model.backend_ = &backend;
   model.spec_ = spec;
-  const std::int64_t hidden = spec.hidden_size, inner = spec.intermediate_size;
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
+  const std::int64_t hidden = spec.hidden_size;
   model.embedding_ = loader.matrix("model.embed_tokens", spec.vocab_size, hidden, wide);
+  const std::vector<LinearModule> modules = linear_modules(spec);
+  const std::vector<NormModule> norms = norm_modules(spec);
   for (std::int64_t i = 0; i < spec.layers; ++i) {
     const std::string layer = "model.layers." + std::to_string(i) + ".";
-    const bool attention_bias = spec.attention_bias, mlp_bias = spec.mlp_bias;
     LayerWeights weights;
-    weights.input_norm = loader.vector(layer + "input_layernorm.weight", hidden);
-    weights.q = loader.matrix(layer + "self_attn.q_proj", query, hidden, linear, attention_bias);
-    weights.k = loader.matrix(layer + "self_attn.k_proj", key, hidden, linear, attention_bias);
-    weights.v = loader.matrix(layer + "self_attn.v_proj", key, hidden, linear, attention_bias);
-    weights.o = loader.matrix(layer + "self_attn.o_proj", hidden, query, linear, attention_bias);
-    weights.post_attention_norm = loader.vector(layer + "post_attention_layernorm.weight", hidden);
-    weights.gate = loader.matrix(layer + "mlp.gate_proj", inner, hidden, linear, mlp_bias);
-    weights.up = loader.matrix(layer + "mlp.up_proj", inner, hidden, linear, mlp_bias);
-    weights.down = loader.matrix(layer + "mlp.down_proj", hidden, inner, linear, mlp_bias);
+    for (const NormModule& norm : norms)
+      weights.norms[norm.role] = loader.norm(layer + norm.name, norm.width, spec.norm);
+    for (const LinearModule& module : modules) loader.linear(layer, module, linear, weights);
     model.layers_.push_back(std::move(weights));
   }
-  model.final_norm_ = loader.vector("model.norm.weight", hidden);
-  if (!spec.tied_head) model.head_ = loader.matrix("lm_head", spec.vocab_size, hidden, wide);
+  model.final_norm_ = loader.norm(final_norm_name(spec), hidden, spec.norm);
+  if (!spec.tied_head)
+    model.head_ = loader.matrix("lm_head", spec.vocab_size, hidden, wide, spec.head_bias);
   return model;
 }
 
-std::uint64_t BaseModel::bytes() const {
-  std::uint64_t total = embedding_.bytes() + head_.bytes() + final_norm_.view().bytes();
-  total += rope_cosine_.view().bytes() + rope_sine_.view().bytes();
-  for (const auto& layer : layers_) {
-    for (const Weight* weight :
-         {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down}) {
-      total += weight->bytes();
+std::uint64_t LayerWeights::bytes() const {
+  std::uint64_t total = 0;
+  // Of fused layers the whole matrix counts, not the rows that are lent.
+  std::array<bool, linear_count> lent{};
+  for (const Weight& whole : fused) {
+    total += whole.bytes();
+    const char* first = whole.values.view().as<char>();
+    for (std::size_t which = 0; which < linear_count; ++which) {
+      const char* at = linear[which].values.view().as<char>();
+      if (at >= first && at < first + whole.values.view().bytes()) lent[which] = true;
     }
-    total += layer.input_norm.view().bytes() + layer.post_attention_norm.view().bytes();
   }
+  for (std::size_t which = 0; which < linear_count; ++which) total += lent[which] ? 0 : linear[which].bytes();
+  for (const NormWeights& norm : norms) total += norm.weight.view().bytes() + norm.bias.view().bytes();
+  return total;
+}
+
+std::uint64_t BaseModel::bytes() const {
+  std::uint64_t total = embedding_.bytes() + head_.bytes();
+  total += final_norm_.weight.view().bytes() + final_norm_.bias.view().bytes();
+  total += rope_cosine_.view().bytes() + rope_sine_.view().bytes();
+  for (const LayerWeights& layer : layers_) total += layer.bytes();
   return total;
 }
 
@@ -121,7 +165,7 @@ const Weight& BaseModel::head() const {
 
 void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) {
   if (rope_cosine_ && rope_cosine_.view().rows() >= positions && linear_factor == linear_factor_) return;
-  const auto frequencies = rope_inverse_frequencies(spec_.rope, linear_factor);
+  const auto frequencies = rope_inverse_frequencies(spec_.rope, positions, linear_factor);
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
   std::vector<float> cosine(static_cast<std::size_t>(positions * pairs)), sine(cosine.size());
   for (std::int64_t position = 0; position < positions; ++position) {
@@ -130,8 +174,8 @@ void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) 
       // trained with.
       const float angle = static_cast<float>(position) * frequencies[static_cast<std::size_t>(pair)];
       const auto at = static_cast<std::size_t>(position * pairs + pair);
-      cosine[at] = static_cast<float>(std::cos(static_cast<double>(angle)));
-      sine[at] = static_cast<float>(std::sin(static_cast<double>(angle)));
+      cosine[at] = static_cast<float>(std::cos(static_cast<double>(angle)) * spec_.rope.attention_factor);
+      sine[at] = static_cast<float>(std::sin(static_cast<double>(angle)) * spec_.rope.attention_factor);
     }
   }
   // Where memory runs out the tables of before stay, both of them.
@@ -143,29 +187,6 @@ void BaseModel::prepare_positions(std::int64_t positions, double linear_factor) 
   rope_cosine_ = std::move(cosine_table);
   rope_sine_ = std::move(sine_table);
   linear_factor_ = linear_factor;
-}
-
-std::vector<float> rope_inverse_frequencies(const RopeSpec& rope, double linear_factor) {
-  std::vector<float> frequencies(static_cast<std::size_t>(rope.rotary_dim / 2));
-  for (std::size_t i = 0; i < frequencies.size(); ++i) {
-    const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(rope.rotary_dim);
-    double frequency = static_cast<float>(1.0 / std::pow(rope.theta, exponent));
-    if (rope.kind == RopeSpec::Kind::linear) frequency /= rope.factor;
-    if (rope.kind == RopeSpec::Kind::llama3) {
-      const double wavelength = 2.0 * std::numbers::pi / frequency;
-      const auto original = static_cast<double>(rope.original_context);
-      if (wavelength > original / rope.low_freq_factor) {
-        frequency /= rope.factor;
-      } else if (wavelength >= original / rope.high_freq_factor) {
-        const double smooth =
-            (original / wavelength - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
-        frequency = (1.0 - smooth) * frequency / rope.factor + smooth * frequency;
-      }
-    }
-    if (!rope.divisors.empty()) frequency /= static_cast<double>(rope.divisors[i]);
-    frequencies[i] = static_cast<float>(frequency / linear_factor);
-  }
-  return frequencies;
 }
 
 }  // namespace lorikeet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
@@ -14,11 +15,21 @@ namespace lorikeet {
 
 class WeightSource;
 
+/// A norm's numbers, f32 [width]; only a LayerNorm has a bias.
+struct NormWeights {
+  Tensor weight, bias;
+};
+
 /// Frozen weights of one decoder layer.
 struct LayerWeights {
-  Weight q, k, v, o, gate, up, down;
-  Tensor input_norm, post_attention_norm;   ///< f32 [H]
+  std::array<Weight, linear_count> linear;        ///< by role; empty where the family has none
+  std::array<NormWeights, norm_count> norms;      ///< the same
+  std::vector<Weight> fused;                      ///< whole matrices of which `linear` borrows rows
+
+  std::uint64_t bytes() const;
 };
+/// The weight of a linear layer.
+inline const Weight& linear_weight(const LayerWeights& layer, std::size_t which) { return layer.linear[which]; }
 
 /// A base model resident on a device: loaded once, shared by training, evaluation and chat.
 class BaseModel {
@@ -36,11 +47,12 @@ class BaseModel {
   const std::vector<LayerWeights>& layers() const { return layers_; }
   TensorView embedding() const;             ///< (V,H)
   const Weight& head() const;               ///< (V,H); views the embedding when tied
-  TensorView final_norm() const { return final_norm_; }
+  const NormWeights& final_norm() const { return final_norm_; }
   TensorView rope_cosine() const { return rope_cosine_; }   ///< f32 (positions prepared, d/2)
   TensorView rope_sine() const { return rope_sine_; }
-  /// Makes the RoPE tables reach `positions`. `linear_factor` > 1 stretches them (max-length above the context); it is
-  /// decided once per run or chat.
+  /// Makes the RoPE tables reach `positions`. `linear_factor` > 1 stretches them (max-length above the context). Both
+  /// are decided once per run or chat: under dynamic and longrope scaling the frequencies depend on how far the tables
+  /// reach, as they do in llama.cpp and vLLM (Hugging Face decides anew for each batch).
   void prepare_positions(std::int64_t positions, double linear_factor = 1);
 
  private:
@@ -49,11 +61,9 @@ class BaseModel {
   std::vector<LayerWeights> layers_;
   Weight embedding_;
   Weight head_;                             ///< empty when tied
-  Tensor final_norm_, rope_cosine_, rope_sine_;
+  NormWeights final_norm_;
+  Tensor rope_cosine_, rope_sine_;
   double linear_factor_ = 1;
 };
-
-/// Inverse frequencies of each rotated pair, f32 as Hugging Face has them (formats.md §1.5).
-std::vector<float> rope_inverse_frequencies(const RopeSpec& rope, double linear_factor = 1);
 
 }  // namespace lorikeet

@@ -41,16 +41,35 @@ class Findings {
   std::size_t count_ = 0;
 };
 
+void add_norm(const ModelSpec& spec, const std::string& name, std::int64_t width,
+              std::vector<ExpectedTensor>& out) {
+  out.push_back({name + ".weight", {width}});
+  if (spec.norm == NormKind::layer) out.push_back({name + ".bias", {width}});
+}
+
+void add_linear(const std::string& name, std::int64_t rows, std::int64_t columns, bool bias,
+                std::vector<ExpectedTensor>& out) {
+  out.push_back({name + ".weight", {rows, columns}});
+  if (bias) out.push_back({name + ".bias", {rows}});
+}
+
 void add_layer(const ModelSpec& spec, std::int64_t layer, std::vector<ExpectedTensor>& out) {
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
-  out.push_back({prefix + "input_layernorm.weight", {spec.hidden_size}});
+  const std::vector<NormModule> norms = norm_modules(spec);
+  const auto add_norms = [&](bool of_mlp) {
+    for (const NormModule& norm : norms) {
+      if ((norm.role == mlp_norm || norm.role == mlp_output_norm) == of_mlp)
+        add_norm(spec, prefix + norm.name, norm.width, out);
+    }
+  };
+  add_norms(false);
+  bool in_mlp = false;
   for (const LinearModule& module : linear_modules(spec)) {
-    const bool attention = module.name.rfind("self_attn.", 0) == 0;
-    if (module.name == "mlp.gate_proj")
-      out.push_back({prefix + "post_attention_layernorm.weight", {spec.hidden_size}});
-    out.push_back({prefix + module.name + ".weight", {module.out, module.in}});
-    if (attention ? spec.attention_bias : spec.mlp_bias)
-      out.push_back({prefix + module.name + ".bias", {module.out}});
+    if (!in_mlp && module.name.rfind("mlp.", 0) == 0) {
+      in_mlp = true;
+      add_norms(true);
+    }
+    add_linear(prefix + module.name, module.out, module.in, module.bias, out);
   }
 }
 
@@ -60,8 +79,8 @@ std::vector<ExpectedTensor> expected_tensors(const ModelSpec& spec) {
   std::vector<ExpectedTensor> out;
   out.push_back({"model.embed_tokens.weight", {spec.vocab_size, spec.hidden_size}});
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) add_layer(spec, layer, out);
-  out.push_back({"model.norm.weight", {spec.hidden_size}});
-  if (!spec.tied_head) out.push_back({"lm_head.weight", {spec.vocab_size, spec.hidden_size}});
+  add_norm(spec, final_norm_name(spec), spec.hidden_size, out);
+  if (!spec.tied_head) add_linear("lm_head", spec.vocab_size, spec.hidden_size, spec.head_bias, out);
   return out;
 }
 

@@ -138,7 +138,7 @@ Json config_from_spec(const ModelSpec& spec, const std::string& dtype) {
   const auto id_or_null = [](std::int32_t id) { return id < 0 ? Json(nullptr) : Json(id); };
   Json config;
   config["architectures"] = {"LlamaForCausalLM"};
-  config["attention_bias"] = spec.attention_bias;
+  config["attention_bias"] = spec.qkv_bias;
   config["attention_dropout"] = 0.0;
   config["bos_token_id"] = id_or_null(spec.bos_id);
   config["eos_token_id"] = spec.eos_ids.empty()       ? Json(nullptr)
@@ -157,7 +157,7 @@ Json config_from_spec(const ModelSpec& spec, const std::string& dtype) {
   config["num_key_value_heads"] = spec.kv_heads;
   config["pad_token_id"] = id_or_null(spec.pad_id);
   config["pretraining_tp"] = 1;
-  config["rms_norm_eps"] = spec.rms_epsilon;
+  config["rms_norm_eps"] = spec.norm_epsilon;
   config["rope_scaling"] = rope_scaling(rope);
   config["rope_theta"] = spec.rope.theta;
   config["tie_word_embeddings"] = spec.tied_head;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/dora.h"
 
-#include <algorithm>
-
-#include "core/model/lora_adapter.h"
 #include "kernels/backend.h"
-#include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
 
-LoraTerm branch_of(const LoraModule& module) {
-  return {module.a, module.b, static_cast<float>(module.scale), {}};
+LoraTerm term_of(const LoraBranch& branch) {
+  return {branch.a, branch.b, static_cast<float>(branch.module->scale), {}};
 }
 
-const Weight& weight_of(const BaseModel& model, const LoraModule& module) {
-  return linear_weight(model.layers()[static_cast<std::size_t>(module.layer)], linear_index(module.name));
+/// body(branch, weight) for every role that the adapter changes.
+template <typename Body>
+void for_each_branch(const BaseModel& model, const LoraAdapter& adapter, const Body& body) {
+  for (const LoraModule& module : adapter.modules()) {
+    for (const LinearRows& rows : module.rows)
+      body(adapter.branch(module.layer, rows.role), rows.role,
+           linear_weight(model.layers()[static_cast<std::size_t>(module.layer)], rows.role));
+  }
 }
 
 }  // namespace
@@ -31,20 +33,19 @@ DoraState::DoraState(BaseModel& model, const LoraAdapter& adapter) : backend_(mo
     next += count;
     return view;
   };
-  modules_.reserve(adapter.modules().size());  // by_layer_ points into it
+  modules_.reserve(adapter.modules().size() * linear_count);  // by_layer_ points into it
   by_layer_.resize(static_cast<std::size_t>(model.spec().layers));
-  for (const LoraModule& module : adapter.modules()) {
-    const Weight& weight = weight_of(model, module);
-    const TensorView norms = take(module.out), gain = take(module.out);
-    modules_.push_back({&module, without_bias(weight), weight.bias, norms, gain});
-    by_layer_[static_cast<std::size_t>(module.layer)][linear_index(module.name)] = &modules_.back();
-  }
+  for_each_branch(model, adapter, [&](const LoraBranch& branch, Linear role, const Weight& weight) {
+    const TensorView norms = take(weight.out), gain = take(weight.out);
+    modules_.push_back({branch, without_bias(weight), weight.bias, norms, gain});
+    by_layer_[static_cast<std::size_t>(branch.module->layer)][role] = &modules_.back();
+  });
 }
 
 void DoraState::refresh() {
   for (const DoraModule& module : modules_) {
-    const LoraTerm branch = branch_of(*module.lora);
-    backend_.row_norms(module.bare, &branch, module.norms, module.lora->m, module.gain);
+    const LoraTerm term = term_of(module.lora);
+    backend_.row_norms(module.bare, &term, module.norms, module.lora.m, module.gain);
   }
 }
 
@@ -53,24 +54,11 @@ const DoraModule* DoraState::find(std::int64_t layer, std::size_t which) const {
 }
 
 void start_magnitudes(BaseModel& model, LoraAdapter& adapter) {
-  for (const LoraModule& module : adapter.modules()) {
-    if (!module.m) continue;
-    const LoraTerm branch = branch_of(module);
-    model.backend().row_norms(weight_of(model, module), &branch, module.m);
-  }
-}
-
-std::size_t linear_index(const std::string& name) {
-  const auto found = std::find(linear_names.begin(), linear_names.end(), name);
-  if (found == linear_names.end())
-    throw Error(ErrorCode::invalid_argument, "There is no such linear layer", name);
-  return static_cast<std::size_t>(found - linear_names.begin());
-}
-
-const Weight& linear_weight(const LayerWeights& layer, std::size_t which) {
-  const std::array<const Weight*, linear_count> all = {&layer.q,    &layer.k,  &layer.v,   &layer.o,
-                                                       &layer.gate, &layer.up, &layer.down};
-  return *all[which];
+  for_each_branch(model, adapter, [&](const LoraBranch& branch, Linear, const Weight& weight) {
+    if (!branch.m) return;
+    const LoraTerm term = term_of(branch);
+    model.backend().row_norms(weight, &term, branch.m);
+  });
 }
 
 }  // namespace lorikeet

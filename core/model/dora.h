@@ -6,16 +6,14 @@
 
 #include "core/model/activation_plan.h"
 #include "core/model/base_model.h"
+#include "core/model/lora_adapter.h"
 
 namespace lorikeet {
 
-class LoraAdapter;
-struct LoraModule;
-
-/// One linear layer with magnitude and direction apart: y = gain o (W x + scale B A x) + bias, gain = m /
+/// One linear layer (of a fused one a part) with magnitude and direction apart: y = gain o (W x + scale B A x) + bias, gain = m /
 /// norms, norms those of the rows of W + scale B A (formats.md §3.6).
 struct DoraModule {
-  const LoraModule* lora = nullptr;
+  LoraBranch lora;
   Weight bare;      ///< the layer's weight without its bias, which is not scaled; borrowed from the base
   TensorView bias;  ///< f32 [out] or empty
   TensorView norms, gain;  ///< f32 [out]
@@ -44,11 +42,5 @@ class DoraState {
 /// Gives every magnitude of a fresh DoRA adapter its start value, the norm of its row of W + scale B A, so
 /// that the model is what it was.
 void start_magnitudes(BaseModel& model, LoraAdapter& adapter);
-
-/// Index of a linear layer's name within its decoder layer; throws Error(invalid_argument) for an unknown
-/// one.
-std::size_t linear_index(const std::string& name);
-/// The weight of a linear layer.
-const Weight& linear_weight(const LayerWeights& layer, std::size_t which);
 
 }  // namespace lorikeet

@@ -213,7 +213,7 @@ ModelSpec spec_from_gguf(const GgufFile& file) {
     throw Error(ErrorCode::bad_format, "The metadata lacks a value",
                 file.path() + ": llama.attention.layer_norm_rms_epsilon");
   }
-  spec.rms_epsilon = as_written(file.number("llama.attention.layer_norm_rms_epsilon", 0));
+  spec.norm_epsilon = as_written(file.number("llama.attention.layer_norm_rms_epsilon", 0));
   spec.sliding_window = file.integer("llama.attention.sliding_window", 0, 0, SpecLimits::context);
   const GgufTensor* embedding = file.find("token_embd.weight");
   if (!embedding || embedding->shape.size() != 2) {
@@ -226,7 +226,7 @@ ModelSpec spec_from_gguf(const GgufFile& file) {
                 file.path() + ": llama.vocab_size");
   }
   spec.tied_head = file.find("output.weight") == nullptr;
-  spec.attention_bias = file.find("blk.0.attn_q.bias") != nullptr;
+  spec.qkv_bias = spec.o_bias = file.find("blk.0.attn_q.bias") != nullptr;
   spec.mlp_bias = file.find("blk.0.ffn_gate.bias") != nullptr;
   spec.rope = read_rope(file, spec.head_dim);
   read_ids(file, spec);

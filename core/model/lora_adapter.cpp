@@ -28,7 +28,8 @@ std::vector<LoraModule> place_modules(const std::vector<AdapterModule>& modules,
   float* next = block.view().as<float>();
   std::vector<LoraModule> placed;
   for (const AdapterModule& module : modules) {
-    LoraModule lora{module.layer, module.name, module.rank, module.in, module.out, module.scale, {}, {}, {}};
+    LoraModule lora{
+        module.layer, module.name, module.rank, module.in, module.out, module.scale, {}, {}, {}, module.rows};
     lora.a = {next, DType::f32, {module.rank, module.in}};
     next += module.rank * module.in;
     lora.b = {next, DType::f32, {module.out, module.rank}};
@@ -43,7 +44,7 @@ std::vector<LoraModule> place_modules(const std::vector<AdapterModule>& modules,
 }
 
 std::string tensor_name(const LoraModule& module, char part) {
-  return AdapterModule{module.layer, module.name, 0, 0, 0, 0}.tensor_name(part);
+  return AdapterModule{module.layer, module.name, 0, 0, 0, 0, {}}.tensor_name(part);
 }
 
 }  // namespace
@@ -126,6 +127,28 @@ const LoraModule* LoraAdapter::find(std::int64_t layer, const std::string& name)
     return module.layer == layer && module.name == name;
   });
   return found == modules_.end() ? nullptr : &*found;
+}
+
+LoraBranch LoraAdapter::branch(std::int64_t layer, std::size_t role) const {
+  for (const LoraModule& module : modules_) {
+    if (module.layer != layer) continue;
+    for (const LinearRows& rows : module.rows) {
+      if (rows.role != role) continue;
+      return {&module, rows.first, module.a, module.b.row_range(rows.first, rows.count),
+              module.m ? module.m.row_range(rows.first, rows.count) : TensorView{}};
+    }
+  }
+  return {};
+}
+
+std::int64_t LoraAdapter::largest_rank(std::size_t role) const {
+  std::int64_t largest = 0;
+  for (const LoraModule& module : modules_) {
+    for (const LinearRows& rows : module.rows) {
+      if (rows.role == role) largest = std::max(largest, module.rank);
+    }
+  }
+  return largest;
 }
 
 std::int64_t LoraAdapter::parameter_count() const {

@@ -22,6 +22,17 @@ struct LoraModule {
   double scale = 1;                        ///< alpha/r, or alpha/sqrt(r) with rslora, after patterns
   TensorView a, b;                         ///< f32 (r,in), (out,r); inside the adapter's parameter block
   TensorView m;                            ///< f32 [out], there too; empty without DoRA
+  std::vector<LinearRows> rows;            ///< what its rows are for
+};
+
+/// What a module does to one role: all of it, or of a fused layer the rows of that role. Parts of a fused layer share A
+/// and what is dropped of the input.
+struct LoraBranch {
+  const LoraModule* module = nullptr;
+  std::int64_t first = 0;                  ///< row of the module where the role begins
+  TensorView a, b, m;                      ///< f32 (r,in), (rows,r), [rows]
+
+  explicit operator bool() const { return module != nullptr; }
 };
 
 /// A LoRA adapter on one device: all parameters in one block, so the optimiser walks it in one pass.
@@ -44,6 +55,10 @@ class LoraAdapter {
   const std::vector<LoraModule>& modules() const { return modules_; }
   /// The module of a linear layer or nullptr.
   const LoraModule* find(std::int64_t layer, const std::string& name) const;
+  /// What changes the layer's weight of this role; empty when nothing does.
+  LoraBranch branch(std::int64_t layer, std::size_t role) const;
+  /// The largest rank of the role's branches in all layers, 0 without any.
+  std::int64_t largest_rank(std::size_t role) const;
   TensorView parameters() const { return parameters_; }          ///< f32 [n], A, B (and m) of every module one after the other
   std::int64_t parameter_count() const;
 

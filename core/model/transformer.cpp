@@ -29,11 +29,8 @@ ActivationShape shape_of(const BaseModel& model, const LoraAdapter* adapter,
   shape.offload = options.offload;
   shape.draws = options.dropout != 0 || options.neftune != 0;
   shape.dora = adapter && adapter->config().dora;
-  for (std::size_t which = 0; adapter && which < linear_count; ++which) {
-    for (const auto& module : adapter->modules()) {
-      if (module.name == linear_names[which]) shape.ranks[which] = std::max(shape.ranks[which], module.rank);
-    }
-  }
+  for (std::size_t which = 0; adapter && which < linear_count; ++which)
+    shape.ranks[which] = adapter->largest_rank(which);
   return shape;
 }
 
@@ -65,15 +62,13 @@ Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options
       options(std::move(given)),
       shape(shape_of(base, the_adapter, options)),
       arena(allocate_arena(base, shape)),
+      embedding_factor(embedding_scale(backend, spec, options.compute)),
       own_sums(backend.allocate({2}, DType::f64)),
       offloaded(make_offloaded(backend, shape, spec.hidden_size)) {
-  attention_shape = {spec.heads, spec.kv_heads, spec.head_dim,
-                     static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim))),
-                     spec.sliding_window};
   lora.resize(static_cast<std::size_t>(spec.layers));
   for (std::int64_t layer = 0; adapter && layer < spec.layers; ++layer) {
     for (std::size_t which = 0; which < linear_count; ++which) {
-      lora[static_cast<std::size_t>(layer)][which] = adapter->find(layer, linear_names[which]);
+      lora[static_cast<std::size_t>(layer)][which] = adapter->branch(layer, which);
     }
   }
   require_no_dropout_with_dora(shape.dora, static_cast<double>(options.dropout));
@@ -166,11 +161,17 @@ void Transformer::Impl::upload_batch(const TokenBatch& host, const ActivationPla
 }
 
 void Transformer::Impl::place_views(const ActivationPlaces& places) {
-  const auto column = [&](const ArenaPlace& place) { return view(place).reshaped({place.rows}); };
+  const auto column = [&](const ArenaPlace& place) {
+    return place.rows == 0 ? TensorView{} : view(place).reshaped({place.rows});
+  };
   const auto layer = [&](const LayerPlaces& p) {
-    Activations act{view(p.q),        view(p.k),        view(p.v),  view(p.attention),
-                    view(p.middle),   view(p.gate),     view(p.up), view(p.lse),
-                    column(p.rstd_1), column(p.rstd_2), {}};
+    Activations act{view(p.q),         view(p.k),          view(p.v), view(p.attention),
+                    view(p.middle),    view(p.gate),       view(p.up), view(p.attention_output),
+                    view(p.mlp_output), view(p.lse), {}, {}, {}};
+    for (std::size_t role = 0; role < norm_count; ++role) {
+      act.mean[role] = column(p.mean[role]);
+      act.rstd[role] = column(p.rstd[role]);
+    }
     for (std::size_t which = 0; which < linear_count; ++which) act.xa[which] = view(p.xa[which]);
     return act;
   };
@@ -181,7 +182,10 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
   dx = view(places.dx);
   head_rows = view(places.head_rows).row_range(0, batch.tokens);
   head_norm = view(places.head_norm);
+  head_mean = column(places.head_mean);
   head_rstd = column(places.head_rstd);
+  rotated_q = view(places.rotated_q);
+  rotated_k = view(places.rotated_k);
   head_gradient = view(places.head_gradient);
   dnorm = view(places.dnorm);
   dinner = view(places.dinner);
@@ -208,17 +212,17 @@ std::uint64_t Transformer::Impl::key(Pass pass, std::int64_t layer, TensorView g
 }
 
 void Transformer::Impl::head(float grad_scale, bool with_gradient, TensorView sums) {
-  const auto epsilon = static_cast<float>(spec.rms_epsilon);
   const auto some = [&](TensorView rows) {
     return rows ? rows.row_range(0, batch.label_count) : TensorView{};
   };
-  const TensorView rows = some(head_rows), normed = some(head_norm), rstd = some(head_rstd);
+  const TensorView rows = some(head_rows), normed = some(head_norm), mean = some(head_mean), rstd = some(head_rstd);
   const TensorView gradient = with_gradient ? some(head_gradient) : TensorView{};
   backend.gather_rows(inputs.back(), batch.labels, rows);
-  backend.rms_norm_forward(rows, model.final_norm(), epsilon, normed, rstd);
-  backend.head_cross_entropy(normed, model.head(), batch.targets, grad_scale, sums, gradient);
+  norm_forward(backend, spec, model.final_norm(), rows, normed, mean, rstd);
+  backend.head_cross_entropy(normed, model.head(), batch.targets, grad_scale, sums, gradient,
+                             static_cast<float>(spec.logit_soft_cap));
   if (!with_gradient) return;
-  backend.rms_norm_backward(gradient, rows, model.final_norm(), rstd, normed, Write::overwrite);
+  norm_backward(backend, spec, model.final_norm(), gradient, rows, mean, rstd, normed, Write::overwrite);
   backend.scatter_rows(normed, batch.labels, dx);
 }
 
@@ -269,12 +273,12 @@ std::vector<float> Transformer::logits(const TokenBatch& batch) {
   impl.lay_out(batch, false);
   impl.forward(false, {});
   const std::int64_t tokens = impl.batch.real_tokens, vocabulary = impl.spec.vocab_size;
-  Tensor rstd = impl.backend.allocate({tokens}, DType::f32);
+  Tensor statistics = impl.backend.allocate({2 * tokens}, DType::f32);
   Tensor result = impl.backend.allocate({tokens, vocabulary}, DType::f32);
-  const TensorView normed = impl.head_norm.row_range(0, tokens);
-  impl.backend.rms_norm_forward(impl.inputs.back().row_range(0, tokens), impl.model.final_norm(),
-                                static_cast<float>(impl.spec.rms_epsilon), normed, rstd);
-  impl.backend.head_logits(normed, impl.model.head(), result);
+  const TensorView normed = impl.head_norm.row_range(0, tokens), all = statistics;
+  norm_forward(impl.backend, impl.spec, impl.model.final_norm(), impl.inputs.back().row_range(0, tokens), normed,
+               all.row_range(0, tokens), all.row_range(tokens, tokens));
+  impl.backend.head_logits(normed, impl.model.head(), result, static_cast<float>(impl.spec.logit_soft_cap));
   std::vector<float> host(static_cast<std::size_t>(tokens * vocabulary));
   impl.backend.download(host.data(), result);
   return host;

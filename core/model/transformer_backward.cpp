@@ -15,7 +15,7 @@ TensorView Transformer::Impl::gradient_of(TensorView parameter, TensorView gradi
   return {gradients.as<char>() + offset, DType::f32, parameter.shape};
 }
 
-void Transformer::Impl::magnitudes_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
+void Transformer::Impl::magnitudes_back(std::int64_t layer, std::span<const Part> parts, TensorView x,
                                         const Activations& act, TensorView gradients,
                                         std::span<LinearBackwardPart> group) {
   std::array<LoraTerm, 3> terms;
@@ -31,20 +31,21 @@ void Transformer::Impl::magnitudes_back(std::int64_t layer, std::initializer_lis
   if (count == 0) return;
   backend.linear_group_forward(x, {again.data(), count}, {});
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Linear which = parts.begin()[i].which;
+    const Linear which = parts[i].which;
     const DoraModule* magnitude = dora->find(layer, which);
     if (!magnitude) continue;
     // The residual stream's own gradient goes on from here, the others are not wanted any more.
     const bool is_stream = which == o_proj || which == down_proj;
     const TensorView dz = is_stream ? products[which] : group[i].dy;
     backend.scale_columns_backward(group[i].dy, products[which], magnitude->gain, magnitude->norms,
-                                   gradient_of(magnitude->lora->m, gradients), dz);
+                                   gradient_of(magnitude->lora.m, gradients), dz);
     group[i].dy = dz;
   }
 }
 
-void Transformer::Impl::linear_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
-                                    const Activations& act, TensorView gradients, TensorView dx_out) {
+void Transformer::Impl::linear_back(std::int64_t layer, std::span<const Part> parts, TensorView x,
+                                    const Activations& act, TensorView gradients, TensorView dx_out,
+                                    Write write) {
   const auto i = static_cast<std::size_t>(layer);
   std::array<LoraTerm, 3> terms;
   std::array<LoraGradient, 3> sums;
@@ -52,11 +53,11 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::initializer_list<Pa
   std::size_t count = 0;
   bool any_adapted = false;
   for (const Part& part : parts) {
-    const LoraModule* module = lora[i][part.which];
+    const LoraBranch& branch = lora[i][part.which];
     group[count] = {part.y, &linear_weight(model.layers()[i], part.which), nullptr, nullptr};
-    if (module) {
+    if (branch) {
       terms[count] = term(layer, part.which, act);
-      sums[count] = {gradient_of(module->a, gradients), gradient_of(module->b, gradients)};
+      sums[count] = {gradient_of(branch.a, gradients), gradient_of(branch.b, gradients)};
       group[count].lora = &terms[count];
       group[count].gradient = &sums[count];
       any_adapted = true;
@@ -65,35 +66,59 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::initializer_list<Pa
   }
   if (any_adapted) magnitudes_back(layer, parts, x, act, gradients, {group.data(), count});
   if (any_adapted || dx_out)
-    backend.linear_group_backward({group.data(), count}, x, dx_out, Write::overwrite);
+    backend.linear_group_backward({group.data(), count}, x, dx_out, write);
 }
 
-void Transformer::Impl::backward_mlp(std::int64_t layer, const Activations& act, TensorView gradients) {
-  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
-  backend.glu_forward(act.gate, act.up, inner);
-  linear_back(layer, {{down_proj, dx}}, inner, act, gradients, dinner);
+void Transformer::Impl::normalise_back(std::int64_t layer, NormRole role, TensorView dy, TensorView x,
+                                       const Activations& act, TensorView dx_out, Write write) {
+  norm_backward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], dy, x, act.mean[role],
+                act.rstd[role], dx_out, write);
+}
+
+TensorView Transformer::Impl::join_back(std::int64_t layer, Linear which, const Activations& act) {
+  if (spec.block != BlockKind::sandwich) return dx;
+  const bool of_mlp = which == down_proj;
+  normalise_back(layer, of_mlp ? mlp_output_norm : attention_output_norm, dx,
+                 of_mlp ? act.mlp_output : act.attention_output, act, dnorm, Write::overwrite);
+  return dnorm;
+}
+
+void Transformer::Impl::backward_mlp(std::int64_t layer, TensorView x, const Activations& act,
+                                     TensorView gradients) {
+  activate(backend, spec, act.gate, act.up, inner);
+  linear_back(layer, std::array{Part{down_proj, join_back(layer, down_proj, act)}}, inner, act, gradients, dinner);
   // The gradients of gate and up take the place of gate and up: nothing reads those again.
-  backend.glu_backward(dinner, act.gate, act.up, act.gate, act.up, {});
-  backend.rms_norm_forward(act.middle, weights.post_attention_norm, static_cast<float>(spec.rms_epsilon),
-                           norm, act.rstd_2);
-  linear_back(layer, {{gate_proj, act.gate}, {up_proj, act.up}}, norm, act, gradients, dnorm);
-  backend.rms_norm_backward(dnorm, act.middle, weights.post_attention_norm, act.rstd_2, dx,
-                            Write::accumulate);
+  activate_backward(backend, spec, dinner, act.gate, act.up);
+  std::array<Part, 2> room;
+  if (spec.block == BlockKind::parallel) {
+    // Attention reads the same norm and adds its part of dnorm.
+    normalise(layer, attention_norm, x, norm, act);
+    return linear_back(layer, mlp_parts(act, room), norm, act, gradients, layer > 0 ? dnorm : TensorView{});
+  }
+  normalise(layer, mlp_norm, act.middle, norm, act);
+  linear_back(layer, mlp_parts(act, room), norm, act, gradients, dnorm);
+  normalise_back(layer, mlp_norm, dnorm, act.middle, act, dx, Write::accumulate);
 }
 
 void Transformer::Impl::backward_attention(std::int64_t layer, TensorView x, const Activations& act,
                                            TensorView gradients) {
-  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
-  linear_back(layer, {{o_proj, dx}}, act.attention, act, gradients, dattention);
-  backend.attention_backward(dattention, act.q, act.k, act.v, act.attention, act.lse, batch.rows,
-                             attention_shape, dq, dk, dv);
+  const bool parallel = spec.block == BlockKind::parallel;
+  linear_back(layer, std::array{Part{o_proj, join_back(layer, o_proj, act)}}, act.attention, act, gradients,
+              dattention);
+  const QueryKey rotated = spec.qk_norm ? make_query_key(layer, act) : QueryKey{act.q, act.k};
+  backend.attention_backward(dattention, rotated.q, rotated.k, act.v, act.attention, act.lse, batch.rows,
+                             attention_shape_of(spec, layer), dq, dk, dv);
   rotate(dq, dk, true);
-  backend.rms_norm_forward(x, weights.input_norm, static_cast<float>(spec.rms_epsilon), norm, act.rstd_1);
+  if (spec.qk_norm) {
+    normalise_back(layer, q_norm, dq, act.q, act, dq, Write::overwrite);
+    normalise_back(layer, k_norm, dk, act.k, act, dk, Write::overwrite);
+  }
+  if (!parallel) normalise(layer, attention_norm, x, norm, act);
   // Below the first layer nothing is trained: its input needs no gradient.
   const bool needs_dx = layer > 0;
-  linear_back(layer, {{q_proj, dq}, {k_proj, dk}, {v_proj, dv}}, norm, act, gradients,
-              needs_dx ? dnorm : TensorView{});
-  if (needs_dx) backend.rms_norm_backward(dnorm, x, weights.input_norm, act.rstd_1, dx, Write::accumulate);
+  linear_back(layer, std::array{Part{q_proj, dq}, Part{k_proj, dk}, Part{v_proj, dv}}, norm, act, gradients,
+              needs_dx ? dnorm : TensorView{}, parallel ? Write::accumulate : Write::overwrite);
+  if (needs_dx) normalise_back(layer, attention_norm, dnorm, x, act, dx, Write::accumulate);
 }
 
 void Transformer::Impl::backward_layer(std::int64_t layer, TensorView gradients) {
@@ -101,7 +126,7 @@ void Transformer::Impl::backward_layer(std::int64_t layer, TensorView gradients)
   const Activations& act = activations_for(layer, true);
   // Of the last layer the forward left all in `scratch`, where nothing has been since.
   if (!options.keep[i] && layer + 1 < spec.layers) forward_layer(layer, inputs[i], act, {});
-  backward_mlp(layer, act, gradients);
+  backward_mlp(layer, inputs[i], act, gradients);
   backward_attention(layer, inputs[i], act, gradients);
 }
 

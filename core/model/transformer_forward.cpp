@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward pass of the Llama family (formats.md §1.3):
-//   x0 = embedding[ids];  for each layer: middle = x + Wo attention(rope(Wq n), rope(Wk n), Wv n), n =
-//   norm(x); x = middle + Wdown(silu(Wgate m) * (Wup m)), m = norm(middle).
+// Forward pass (formats.md §1.3). Llama and most others, n(x) the norm:
+//   x0 = embedding[ids];  for each layer: m = x + Wo attention(rope(Wq n(x)), rope(Wk n(x)), Wv n(x));
+//   x = m + Wdown(silu(Wgate n(m)) * (Wup n(m))).
+// What BlockKind, MlpKind and the other fields of ModelSpec change stands at each function.
 #include "core/model/transformer_impl.h"
 
 namespace lorikeet {
@@ -15,14 +16,16 @@ Activations& Transformer::Impl::activations_for(std::int64_t layer, bool with_gr
 }
 
 LoraTerm Transformer::Impl::term(std::int64_t layer, std::size_t which, const Activations& act) const {
-  const LoraModule& module = *lora[static_cast<std::size_t>(layer)][which];
+  const LoraBranch& branch = lora[static_cast<std::size_t>(layer)][which];
+  const LoraModule& module = *branch.module;
   // Layers may differ in their ranks; the room is that of the largest.
   const TensorView& room = act.xa[which];
   const TensorView xa{room.data, room.dtype, {room.rows(), module.rank}, room.row_stride};
-  LoraTerm result{module.a, module.b, static_cast<float>(module.scale), xa};
+  LoraTerm result{branch.a, branch.b, static_cast<float>(module.scale), xa};
   if (batch.keys && options.dropout != 0) {
+    // Parts of a fused layer read the same input, so they see the same mask.
     const auto place = static_cast<std::uint32_t>(layer * static_cast<std::int64_t>(linear_count)) +
-                       static_cast<std::uint32_t>(which);
+                       static_cast<std::uint32_t>(module.rows.front().role);
     result.dropout = {options.dropout, batch.keys, place};
   }
   return result;
@@ -31,6 +34,13 @@ LoraTerm Transformer::Impl::term(std::int64_t layer, std::size_t which, const Ac
 void Transformer::Impl::embed() {
   backend.embedding_forward(model.embedding(), batch.ids, inputs[0]);
   if (batch.noise) backend.add_noise(inputs[0], batch.keys, batch.noise);
+  if (embedding_factor) backend.scale_columns(inputs[0], embedding_factor, {}, {}, inputs[0]);
+}
+
+void Transformer::Impl::normalise(std::int64_t layer, NormRole role, TensorView x, TensorView y,
+                                  const Activations& act) {
+  norm_forward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], x, y, act.mean[role],
+               act.rstd[role]);
 }
 
 void Transformer::Impl::rotate(TensorView q, TensorView k, bool inverse) {
@@ -39,7 +49,7 @@ void Transformer::Impl::rotate(TensorView q, TensorView k, bool inverse) {
                     model.rope_cosine(), model.rope_sine(), inverse);
 }
 
-void Transformer::Impl::linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
+void Transformer::Impl::linear(std::int64_t layer, std::span<const Part> parts, TensorView x,
                                const Activations& act, TensorView residual) {
   const auto i = static_cast<std::size_t>(layer);
   std::array<LoraTerm, 3> terms;
@@ -47,7 +57,7 @@ void Transformer::Impl::linear(std::int64_t layer, std::initializer_list<Part> p
   std::size_t count = 0;
   bool scaled = false;
   for (const Part& part : parts) {
-    const bool adapted = lora[i][part.which] != nullptr;
+    const bool adapted = static_cast<bool>(lora[i][part.which]);
     if (adapted) terms[count] = term(layer, part.which, act);
     const DoraModule* magnitude = adapted ? dora->find(layer, part.which) : nullptr;
     scaled = scaled || magnitude;
@@ -64,20 +74,54 @@ void Transformer::Impl::linear(std::int64_t layer, std::initializer_list<Part> p
   }
 }
 
+Transformer::Impl::QueryKey Transformer::Impl::make_query_key(std::int64_t layer, const Activations& act) {
+  QueryKey made{act.q, act.k};
+  if (spec.qk_norm) {
+    made = {rotated_q, rotated_k};
+    normalise(layer, q_norm, act.q, made.q, act);
+    normalise(layer, k_norm, act.k, made.k, act);
+  }
+  rotate(made.q, made.k, false);
+  return made;
+}
+
+void Transformer::Impl::join(std::int64_t layer, Linear which, TensorView x, TensorView residual,
+                             const Activations& act, TensorView to) {
+  if (spec.block != BlockKind::sandwich) return linear(layer, std::array{Part{which, to}}, x, act, residual);
+  const bool of_mlp = which == down_proj;
+  const TensorView output = of_mlp ? act.mlp_output : act.attention_output;
+  linear(layer, std::array{Part{which, output}}, x, act, {});
+  normalise(layer, of_mlp ? mlp_output_norm : attention_output_norm, output, norm, act);
+  if (!to) return;
+  backend.copy(to, residual);
+  backend.add(to, norm);
+}
+
+std::span<const Transformer::Impl::Part> Transformer::Impl::mlp_parts(const Activations& act,
+                                                                      std::array<Part, 2>& room) const {
+  room = {Part{gate_proj, act.gate}, Part{up_proj, act.up}};
+  return std::span(room).subspan(spec.has_gate() ? 0 : 1);
+}
+
 void Transformer::Impl::forward_layer(std::int64_t layer, TensorView x, const Activations& act,
                                       TensorView next) {
-  const LayerWeights& weights = model.layers()[static_cast<std::size_t>(layer)];
-  const auto epsilon = static_cast<float>(spec.rms_epsilon);
-  backend.rms_norm_forward(x, weights.input_norm, epsilon, norm, act.rstd_1);
-  linear(layer, {{q_proj, act.q}, {k_proj, act.k}, {v_proj, act.v}}, norm, act, {});
-  rotate(act.q, act.k, false);
-  backend.attention_forward(act.q, act.k, act.v, batch.rows, attention_shape, act.attention, act.lse);
-  linear(layer, {{o_proj, act.middle}}, act.attention, act, x);
-  backend.rms_norm_forward(act.middle, weights.post_attention_norm, epsilon, norm, act.rstd_2);
-  linear(layer, {{gate_proj, act.gate}, {up_proj, act.up}}, norm, act, {});
-  if (!next) return;
-  backend.glu_forward(act.gate, act.up, inner);
-  linear(layer, {{down_proj, next}}, inner, act, act.middle);
+  normalise(layer, attention_norm, x, norm, act);
+  linear(layer, std::array{Part{q_proj, act.q}, Part{k_proj, act.k}, Part{v_proj, act.v}}, norm, act, {});
+  const QueryKey rotated = make_query_key(layer, act);
+  backend.attention_forward(rotated.q, rotated.k, act.v, batch.rows, attention_shape_of(spec, layer),
+                            act.attention, act.lse);
+  const bool parallel = spec.block == BlockKind::parallel;
+  std::array<Part, 2> room;
+  if (parallel) linear(layer, mlp_parts(act, room), norm, act, {});
+  join(layer, o_proj, act.attention, x, act, act.middle);
+  if (!parallel) {
+    normalise(layer, mlp_norm, act.middle, norm, act);
+    linear(layer, mlp_parts(act, room), norm, act, {});
+  }
+  // For its backward a layer needs no output, only what stands before the output's norm.
+  if (!next && spec.block != BlockKind::sandwich) return;
+  activate(backend, spec, act.gate, act.up, inner);
+  join(layer, down_proj, inner, act.middle, act, next);
 }
 
 void Transformer::Impl::forward(bool with_gradient, const std::function<void()>& between) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/activation_plan.h"
+#include "core/model/block.h"
 #include "core/model/dora.h"
 #include "core/model/lora_adapter.h"
 #include "core/model/offloaded_inputs.h"
@@ -21,9 +22,10 @@ DeviceLayout layout_of(const Backend& backend);
 /// What the forward of one layer leaves for its backward. Names as in the equations:
 /// middle = x + o(attention(q,k,v)); output = middle + down(silu(gate) * up).
 struct Activations {
-  TensorView q, k, v, attention, middle, gate, up;  ///< compute type; q and k after RoPE
+  TensorView q, k, v, attention, middle, gate, up;  ///< compute type; q and k after RoPE, or before their norms
+  TensorView attention_output, mlp_output;          ///< before their norms, where they have any
   TensorView lse;                                   ///< f32 (T,heads)
-  TensorView rstd_1, rstd_2;                ///< f32 [T]: of the norms before attention and before the MLP
+  std::array<TensorView, norm_count> mean, rstd;    ///< f32 [T] of each norm, of q and k for each head
   std::array<TensorView, linear_count> xa;  ///< (T,r): input times A^T of each adapted linear
 };
 
@@ -61,24 +63,41 @@ struct Transformer::Impl {
   /// `next` empty: the layer is recomputed for its backward, its output is not needed.
   void forward_layer(std::int64_t layer, TensorView x, const Activations& act, TensorView next);
   void backward_layer(std::int64_t layer, TensorView gradients);
-  void backward_mlp(std::int64_t layer, const Activations& act, TensorView gradients);
+  void backward_mlp(std::int64_t layer, TensorView x, const Activations& act, TensorView gradients);
   void backward_attention(std::int64_t layer, TensorView x, const Activations& act, TensorView gradients);
 
+  /// The family's norm of one layer.
+  void normalise(std::int64_t layer, NormRole role, TensorView x, TensorView y, const Activations& act);
+  void normalise_back(std::int64_t layer, NormRole role, TensorView dy, TensorView x, const Activations& act,
+                      TensorView dx, Write write);
   void rotate(TensorView q, TensorView k, bool inverse);
+  /// q and k as attention reads them: normed where the family does, and rotated.
+  struct QueryKey {
+    TensorView q, k;
+  };
+  QueryKey make_query_key(std::int64_t layer, const Activations& act);
+  /// to = residual + (the norm of) the linear layer of x. `to` may be empty: only what the backward needs is made.
+  void join(std::int64_t layer, Linear which, TensorView x, TensorView residual, const Activations& act,
+            TensorView to);
+  /// Gradient of the linear layer's output that `join` added to the stream.
+  TensorView join_back(std::int64_t layer, Linear which, const Activations& act);
   /// One linear layer of a group that reads the same input, and its output or the gradient of that.
   struct Part {
     Linear which;
     TensorView y;
   };
-  void linear(std::int64_t layer, std::initializer_list<Part> parts, TensorView x, const Activations& act,
+  void linear(std::int64_t layer, std::span<const Part> parts, TensorView x, const Activations& act,
               TensorView residual);
-  void linear_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
-                   const Activations& act, TensorView gradients, TensorView dx_out);
+  void linear_back(std::int64_t layer, std::span<const Part> parts, TensorView x,
+                   const Activations& act, TensorView gradients, TensorView dx_out,
+                   Write write = Write::overwrite);
+  /// The linear layers that read the MLP's input, with y = gate and up or their gradients.
+  std::span<const Part> mlp_parts(const Activations& act, std::array<Part, 2>& room) const;
   TensorView view(const ArenaPlace& place) const;
   LoraTerm term(std::int64_t layer, std::size_t which, const Activations& act) const;
   /// Gradients of the magnitudes of a group's DoRA parts; `group` then has the gradients of what their gains
   /// scale.
-  void magnitudes_back(std::int64_t layer, std::initializer_list<Part> parts, TensorView x,
+  void magnitudes_back(std::int64_t layer, std::span<const Part> parts, TensorView x,
                        const Activations& act, TensorView gradients, std::span<LinearBackwardPart> group);
   TensorView gradient_of(TensorView parameter, TensorView gradients) const;
 
@@ -87,12 +106,12 @@ struct Transformer::Impl {
   const ModelSpec& spec;
   const LoraAdapter* adapter;
   Options options;
-  AttentionShape attention_shape;
-  std::vector<std::array<const LoraModule*, linear_count>> lora;  ///< by layer; nullptr where there is none
+  std::vector<std::array<LoraBranch, linear_count>> lora;         ///< by layer; empty where there is none
   std::optional<DoraState> dora;                                  ///< with an adapter
   ActivationShape shape;                                          ///< of the batch at hand
   Arena arena;
-  Tensor own_sums;  ///< f64 [2], for callers without sums of their own
+  Tensor embedding_factor;  ///< embedding_scale()
+  Tensor own_sums;          ///< f64 [2], for callers without sums of their own
   OffloadedInputs offloaded;
   char* base_address = nullptr;  ///< of the arena
 
@@ -102,9 +121,9 @@ struct Transformer::Impl {
   std::vector<TensorView> down_xa;  ///< of recomputed layers
   Activations scratch;              ///< of the layer at hand when it is not kept
   TensorView norm, inner;           ///< norm output (T,H) and SwiGLU output (T,I)
-  TensorView dx, dnorm, dinner, dattention, dq, dk, dv;
+  TensorView dx, dnorm, dinner, dattention, dq, dk, dv, rotated_q, rotated_k;
   std::array<TensorView, linear_count> products;  ///< with DoRA: what its gain scales, of the group at hand
-  TensorView head_rows, head_norm, head_gradient, head_rstd;
+  TensorView head_rows, head_norm, head_gradient, head_mean, head_rstd;
 };
 
 }  // namespace lorikeet

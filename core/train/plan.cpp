@@ -269,9 +269,7 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   shape.dora = settings.dora;
   shape.keep = kept_layers(spec.layers, recomputed_layers);
   for (const auto& module : adapted_modules(spec, settings.targets)) {
-    for (std::size_t which = 0; which < linear_count; ++which) {
-      if (module.name == linear_names[which]) shape.ranks[which] = settings.rank;
-    }
+    for (const LinearRows& rows : module.rows) shape.ranks[rows.role] = settings.rank;
   }
   return shape;
 }

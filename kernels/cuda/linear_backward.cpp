@@ -12,6 +12,7 @@
 // one launch), and the branches' part of dx, mask * (u A), is summed and rounded by a launch of its own, to
 // which step 3 adds dY W. Without dx (first layer) steps 3 and the weights are left out. Bytes for NF4 in
 // bf16, P weights: 0.516 P + 2 P + 2 MN + 2P + 2 MN + 2 MK + 2 M (K+N).
+#include <algorithm>
 #include <vector>
 
 #include "kernels/base/random.h"
@@ -196,6 +197,12 @@ class Backward {
       if (!part.lora) continue;
       const std::int64_t ranks = part.lora->a.rows();
       const TensorView read = has_dropout(*part.lora) ? dropped_[next_dropped++].to : x_;
+      // Parts of one fused layer share A, and tasks of one launch may not share what they add to.
+      const auto is_shared = [&](const FactorGradientTask& task) { return task.to.data == part.gradient->a.data; };
+      if (std::any_of(tasks.begin(), tasks.end(), is_shared)) {
+        add_factor_gradients(backend_, tasks);
+        tasks.clear();
+      }
       tasks.push_back({u_.column_range(rank, ranks), read, 1, part.gradient->a, false});
       rank += ranks;
     }

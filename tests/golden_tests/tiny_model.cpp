@@ -17,12 +17,12 @@ std::string whole_path(const std::string& folder) {
 
 }  // namespace
 
-TinyModel::TinyModel(const std::string& folder, int threads, WeightFormat format)
+TinyModel::TinyModel(const std::string& folder, int threads, WeightFormat format, std::int64_t positions)
     : backend_(make_backend({.device = "cpu", .threads = threads})),
       spec_(read_model_spec(whole_path(folder))) {
   const auto source = open_weight_source(whole_path(folder));
   base_ = std::make_unique<BaseModel>(BaseModel::load(*backend_, spec_, *source, format, WeightFormat::f32));
-  base_->prepare_positions(spec_.context);
+  base_->prepare_positions(positions > 0 ? positions : spec_.context);
 }
 
 Transformer TinyModel::transformer(const LoraAdapter* adapter, std::int64_t max_tokens, bool keep) {

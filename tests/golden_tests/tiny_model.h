@@ -14,10 +14,11 @@
 namespace lorikeet::golden {
 
 /// A model folder, of tests/golden unless the path is absolute, resident on the CPU, linear layers in
-/// `format`, everything else in f32.
+/// `format`, everything else in f32. Tables of positions reach the model's context, or `positions`.
 class TinyModel {
  public:
-  explicit TinyModel(const std::string& folder, int threads = 1, WeightFormat format = WeightFormat::f32);
+  explicit TinyModel(const std::string& folder, int threads = 1, WeightFormat format = WeightFormat::f32,
+                     std::int64_t positions = 0);
 
   Backend& backend() { return *backend_; }
   const ModelSpec& spec() const { return spec_; }

@@ -167,6 +167,33 @@ class TestRmsNorm : public KernelTest {
     compare(c.backward(*backend, Write::overwrite), slope, {1e-6, 0, 1e-5}, "operation");
   }
 
+  void a_narrower_weight_norms_each_piece_of_a_row_by_itself() {
+    const auto backend = test_backend(1);
+    for (const DType dtype : compute_types()) {
+      for (const auto& [pieces, width] : {std::tuple{4, 32}, std::tuple{3, 9}}) {
+        const Case c(5 * pieces, width, dtype);  // the same numbers as rows of their own
+        const std::vector<Values> want = c.forward(*backend);
+        const Shape shape{5, pieces * width};
+        const Tensor x = make_tensor(*backend, shape, dtype, c.x), dy = make_tensor(*backend, shape, dtype, c.dy);
+        const Tensor y = make_poisoned(*backend, shape, dtype);
+        const Tensor rstd = make_poisoned(*backend, {c.rows}, DType::f32);
+        backend->rms_norm_forward(x, c.weight_on(*backend), epsilon, y, rstd);
+        QCOMPARE(read_back(*backend, y), want[0]);
+        QCOMPARE(read_back(*backend, rstd), want[1]);
+        backend->rms_norm_backward(dy, x, c.weight_on(*backend), rstd, dy, Write::overwrite);
+        QCOMPARE(read_back(*backend, dy), c.backward(*backend, Write::overwrite));  // dx in the place of dy
+        if (!backend->fuses_parts()) continue;
+        const auto wide = [&](const Values& values) { return make_wide(*backend, shape, dtype, values, 8, 16); };
+        const WideTensor from = wide(c.x), gradient = wide(c.dy), to = wide(c.before);
+        backend->rms_norm_forward(from.view, c.weight_on(*backend), epsilon, to.view, rstd);
+        QCOMPARE(read_wide(*backend, to), want[0]);
+        backend->rms_norm_backward(gradient.view, from.view, c.weight_on(*backend), rstd, gradient.view,
+                                   Write::overwrite);
+        QCOMPARE(read_wide(*backend, gradient), c.backward(*backend, Write::overwrite));
+      }
+    }
+  }
+
   void rows_of_zeros_stay_finite() {
     Case c(4, 33, DType::f32);
     c.x.assign(c.x.size(), 0.0);

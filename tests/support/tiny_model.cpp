@@ -193,9 +193,9 @@ ModelSpec tiny_spec(const TinyModel& model) {
   spec.kv_heads = model.kv_heads;
   spec.head_dim = model.head_dim;
   spec.context = model.context;
-  spec.rms_epsilon = 1e-5;
+  spec.norm_epsilon = 1e-5;
   spec.tied_head = model.tied_head;
-  spec.attention_bias = model.attention_bias;
+  spec.qkv_bias = spec.o_bias = model.attention_bias;
   spec.rope.rotary_dim = model.head_dim;
   spec.rope.divisors = model.divisors;
   spec.bos_id = 1;

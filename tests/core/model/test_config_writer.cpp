@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/model/base_model.h"
+#include "core/model/rope.h"
 #include "core/model/model_config.h"
 #include "kernels/base/error.h"
 #include "tests/support/tiny_model.h"
@@ -15,9 +15,9 @@ namespace {
 
 /// The divisors a converter would store for llama3 scaling.
 std::vector<float> divisors_of(RopeSpec rope) {
-  const std::vector<float> scaled = rope_inverse_frequencies(rope);
+  const std::vector<float> scaled = rope_inverse_frequencies(rope, 128);
   rope.kind = RopeSpec::Kind::plain;
-  std::vector<float> divisors = rope_inverse_frequencies(rope);
+  std::vector<float> divisors = rope_inverse_frequencies(rope, 128);
   for (std::size_t i = 0; i < divisors.size(); ++i) divisors[i] /= scaled[i];
   return divisors;
 }
@@ -47,9 +47,9 @@ class TestConfigWriter : public QObject {
     QCOMPARE(read.kv_heads, spec.kv_heads);
     QCOMPARE(read.head_dim, spec.head_dim);
     QCOMPARE(read.context, spec.context);
-    QCOMPARE(read.rms_epsilon, spec.rms_epsilon);
+    QCOMPARE(read.norm_epsilon, spec.norm_epsilon);
     QCOMPARE(read.tied_head, spec.tied_head);
-    QCOMPARE(read.attention_bias, spec.attention_bias);
+    QCOMPARE(read.qkv_bias, spec.qkv_bias);
     QCOMPARE(read.eos_ids, spec.eos_ids);
     QCOMPARE(read.bos_id, spec.bos_id);
     QCOMPARE(read.pad_id, spec.pad_id);
@@ -81,12 +81,12 @@ class TestConfigWriter : public QObject {
     spec.head_dim = spec.rope.rotary_dim = head_dim;
     spec.context = 131072;
     spec.rope = {RopeSpec::Kind::llama3, theta, head_dim, factor, low, high, original, {}};
-    const std::vector<float> wanted = rope_inverse_frequencies(spec.rope);
+    const std::vector<float> wanted = rope_inverse_frequencies(spec.rope, 128);
     spec.rope.divisors = divisors_of(spec.rope);
     spec.rope.kind = RopeSpec::Kind::plain;
     const ModelSpec read = spec_from_config(config_from_spec(spec, "float32"), "config.json");
     QCOMPARE(static_cast<int>(read.rope.kind), static_cast<int>(RopeSpec::Kind::llama3));
-    const std::vector<float> frequencies = rope_inverse_frequencies(read.rope);
+    const std::vector<float> frequencies = rope_inverse_frequencies(read.rope, 128);
     for (std::size_t i = 0; i < wanted.size(); ++i) QVERIFY(std::abs(frequencies[i] / wanted[i] - 1) < 1e-4f);
     if (low == 1) QCOMPARE(read.rope.original_context, std::int64_t{original});
   }

@@ -30,8 +30,8 @@ class TestModelConfig : public QObject {
     QCOMPARE(llama.head_dim, 128);
     QCOMPARE(llama.context, 2048);
     QCOMPARE(llama.sliding_window, 0);
-    QCOMPARE(llama.rms_epsilon, 1e-6);
-    QVERIFY(!llama.tied_head && !llama.attention_bias && !llama.mlp_bias);
+    QCOMPARE(llama.norm_epsilon, 1e-6);
+    QVERIFY(!llama.tied_head && !llama.qkv_bias && !llama.mlp_bias);
     QCOMPARE(llama.rope.theta, 10000.0);
     QCOMPARE(llama.rope.rotary_dim, 128);
     QCOMPARE(llama.bos_id, 1);

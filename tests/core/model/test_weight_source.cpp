@@ -79,8 +79,8 @@ class TestWeightSource : public QObject {
       QCOMPARE(spec.heads, model.heads);
       QCOMPARE(spec.head_dim, model.head_dim);
       QCOMPARE(spec.tied_head, tied);
-      QCOMPARE(spec.attention_bias, bias);
-      QCOMPARE(spec.rms_epsilon, 1e-5);
+      QCOMPARE(spec.qkv_bias, bias);
+      QCOMPARE(spec.norm_epsilon, 1e-5);
       QCOMPARE(spec.eos_ids, std::vector<std::int32_t>{2});
       const auto source = open_weight_source(place);
       QVERIFY(check_model(spec, *source).empty());
