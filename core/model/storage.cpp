@@ -185,6 +185,11 @@ void read_elements(StorageType type, std::span<const std::byte> bytes, std::int6
 }
 
 void read_elements(const SourceTensor& tensor, std::int64_t first, std::span<float> out) {
+  if (tensor.added != 0) {
+    read_elements(tensor.type, tensor.bytes, first, out);
+    for (float& value : out) value += tensor.added;
+    return;
+  }
   if (tensor.permuted_heads == 0) return read_elements(tensor.type, tensor.bytes, first, out);
   const std::int64_t rows = tensor.shape[0], columns = tensor.elements() / rows;
   const std::int64_t head_rows = rows / tensor.permuted_heads, half = head_rows / 2;

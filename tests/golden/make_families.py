@@ -49,7 +49,8 @@ FAMILIES = {
     "qwen2_sliding": dict(model_type="qwen2", use_sliding_window=True, sliding_window=7, max_window_layers=1),
     "qwen3": dict(model_type="qwen3", head_dim=16, tie_word_embeddings=True),
     "phi": dict(model_type="phi", num_key_value_heads=4, hidden_act="gelu_new", layer_norm_eps=1e-5,
-                rope_parameters=rope("default", partial_rotary_factor=0.5)),
+                rope_parameters={"rope_type": "default", "rope_theta": 10000.0,  # the only base GGUF's phi2 has
+                                 "partial_rotary_factor": 0.5}),
     "phi3": dict(model_type="phi3", sliding_window=21, original_max_position_embeddings=128,
                  rope_parameters=rope("default", partial_rotary_factor=1.0)),
     "phi3_longrope": dict(model_type="phi3", sliding_window=None, original_max_position_embeddings=32,
@@ -57,6 +58,9 @@ FAMILIES = {
     "gemma": dict(model_type="gemma", head_dim=12, num_key_value_heads=1, tie_word_embeddings=True),
     "gemma2": dict(model_type="gemma2", head_dim=12, tie_word_embeddings=True, sliding_window=9,
                    query_pre_attn_scalar=20, attn_logit_softcapping=2.0, final_logit_softcapping=3.0),
+    # GGUF does not say query_pre_attn_scalar: llama.cpp takes the head's dimension.
+    "gemma2_plain": dict(model_type="gemma2", head_dim=12, tie_word_embeddings=True, sliding_window=9,
+                         query_pre_attn_scalar=12, attn_logit_softcapping=2.5, final_logit_softcapping=4.0),
 }
 
 
@@ -91,7 +95,7 @@ def make(name, more, seed):
     config = AutoConfig.for_model(settings.pop("model_type"), **settings)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
     fill(model, seed)
-    config.dtype = "bfloat16"
+    config.dtype, config.architectures = "bfloat16", [type(model).__name__]
     config.save_pretrained(folder)
     tied = {"lm_head.weight"} if config.tie_word_embeddings else set()
     save_file({n: t.to(torch.bfloat16).contiguous() for n, t in model.state_dict().items() if n not in tied},

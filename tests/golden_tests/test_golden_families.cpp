@@ -5,6 +5,7 @@
 #include <QtTest>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/infer/session.h"
@@ -96,6 +97,24 @@ class TestGoldenFamilies : public QObject {
           near(session.logits(), {from, from + width}, adapted ? "adapted" : "base");
         }
       }
+    }
+  }
+
+  void a_gguf_file_by_llama_cpp_is_the_same_model_data() {
+    QTest::addColumn<QString>("name");
+    const auto meta = golden::read_json("families/meta.json");
+    for (const auto& [name, facts] : meta.at("models").items()) {
+      if (std::filesystem::exists(golden::path("families/" + name + "/model.gguf")))
+        QTest::newRow(name.c_str()) << QString::fromStdString(name);
+    }
+  }
+  void a_gguf_file_by_llama_cpp_is_the_same_model() {
+    QFETCH(QString, name);
+    for (int i = 0; i < sequences; ++i) {
+      Family family(name.toStdString(), i);
+      golden::TinyModel gguf(golden::path("families/" + family.name + "/model.gguf"), 1, WeightFormat::f32,
+                             static_cast<std::int64_t>(family.ids(i).size()));
+      near(gguf.logits(nullptr, family.ids(i), family.positions(i)), family.wanted("logits", i), "base");
     }
   }
 
