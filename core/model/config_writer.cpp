@@ -92,12 +92,31 @@ class Llama3Fit {
 };
 
 Json rope_scaling(const RopeSpec& rope) {
+  using Kind = RopeSpec::Kind;
   switch (rope.kind) {
-    case RopeSpec::Kind::plain:
+    case Kind::plain:
       return nullptr;
-    case RopeSpec::Kind::linear:
+    case Kind::linear:
       return {{"rope_type", "linear"}, {"type", "linear"}, {"factor", rope.factor}};
-    case RopeSpec::Kind::llama3:
+    case Kind::dynamic:
+      return {{"rope_type", "dynamic"}, {"type", "dynamic"}, {"factor", rope.factor}};
+    case Kind::yarn:
+      return {{"rope_type", "yarn"},
+              {"type", "yarn"},
+              {"factor", rope.factor},
+              {"original_max_position_embeddings", rope.original_context},
+              {"attention_factor", rope.attention_factor},
+              {"beta_fast", rope.beta_fast},
+              {"beta_slow", rope.beta_slow},
+              {"truncate", rope.truncate}};
+    case Kind::longrope:
+      return {{"rope_type", "longrope"},
+              {"type", "longrope"},
+              {"short_factor", rope.short_factors},
+              {"long_factor", rope.long_factors},
+              {"attention_factor", rope.attention_factor},
+              {"original_max_position_embeddings", rope.original_context}};
+    case Kind::llama3:
       break;
   }
   return {{"rope_type", "llama3"},
@@ -107,10 +126,37 @@ Json rope_scaling(const RopeSpec& rope) {
           {"original_max_position_embeddings", rope.original_context}};
 }
 
+/// Fields that not every family has.
+void add_family_fields(Json& config, const ModelSpec& spec) {
+  const std::string& family = spec.family;
+  const bool gemma = family == "gemma" || family == "gemma2";
+  config["hidden_act"] = family == "phi" ? "gelu_new" : gemma ? "gelu_pytorch_tanh" : "silu";
+  if (gemma) config["hidden_activation"] = "gelu_pytorch_tanh";
+  config[family == "phi" ? "layer_norm_eps" : "rms_norm_eps"] = spec.norm_epsilon;
+  if (family == "llama") {
+    config["mlp_bias"] = spec.mlp_bias;
+    config["pretraining_tp"] = 1;
+  }
+  if (family == "llama" || family == "qwen3" || gemma) config["attention_bias"] = spec.qkv_bias;
+  if (family == "qwen2" || family == "qwen3") config["use_sliding_window"] = false;
+  if (family == "phi") config["qk_layernorm"] = false;
+  if (family == "phi" || family == "phi3")
+    config["partial_rotary_factor"] =
+        static_cast<double>(spec.rope.rotary_dim) / static_cast<double>(spec.head_dim);
+  if (family == "phi3") config["original_max_position_embeddings"] = spec.rope.original_context;
+  if (family == "phi3" || family == "mistral")
+    config["sliding_window"] = spec.sliding_window > 0 ? Json(spec.sliding_window) : Json(nullptr);
+  if (family != "gemma2") return;
+  config["sliding_window"] = spec.sliding_window > 0 ? Json(spec.sliding_window) : Json(nullptr);
+  config["query_pre_attn_scalar"] = spec.query_scalar;
+  config["attn_logit_softcapping"] = spec.attention_soft_cap;
+  config["final_logit_softcapping"] = spec.logit_soft_cap;
+}
+
 /// Stretches positions by a factor, in the fields the file uses.
 void stretch_rope(Json& config, const ModelSpec& spec, double factor) {
-  if (spec.rope.kind == RopeSpec::Kind::llama3)
-    no_configuration("Linear RoPE on top of llama3 scaling cannot be written");
+  if (spec.rope.kind != RopeSpec::Kind::plain && spec.rope.kind != RopeSpec::Kind::linear)
+    no_configuration("Linear RoPE on top of another scaling cannot be written");
   RopeSpec rope = spec.rope;
   rope.kind = RopeSpec::Kind::linear;
   rope.factor = spec.rope.factor * factor;
@@ -137,33 +183,29 @@ Json config_from_spec(const ModelSpec& spec, const std::string& dtype) {
   }
   const auto id_or_null = [](std::int32_t id) { return id < 0 ? Json(nullptr) : Json(id); };
   Json config;
-  config["architectures"] = {"LlamaForCausalLM"};
-  config["attention_bias"] = spec.qkv_bias;
+  config["architectures"] = {architecture_of(spec.family)};
   config["attention_dropout"] = 0.0;
   config["bos_token_id"] = id_or_null(spec.bos_id);
   config["eos_token_id"] = spec.eos_ids.empty()       ? Json(nullptr)
                            : spec.eos_ids.size() == 1 ? Json(spec.eos_ids[0])
                                                       : Json(spec.eos_ids);
   config["head_dim"] = spec.head_dim;
-  config["hidden_act"] = "silu";
   config["hidden_size"] = spec.hidden_size;
   config["initializer_range"] = 0.02;
   config["intermediate_size"] = spec.intermediate_size;
   config["max_position_embeddings"] = spec.context;
-  config["mlp_bias"] = spec.mlp_bias;
-  config["model_type"] = "llama";
+  config["model_type"] = spec.family;
   config["num_attention_heads"] = spec.heads;
   config["num_hidden_layers"] = spec.layers;
   config["num_key_value_heads"] = spec.kv_heads;
   config["pad_token_id"] = id_or_null(spec.pad_id);
-  config["pretraining_tp"] = 1;
-  config["rms_norm_eps"] = spec.norm_epsilon;
   config["rope_scaling"] = rope_scaling(rope);
   config["rope_theta"] = spec.rope.theta;
   config["tie_word_embeddings"] = spec.tied_head;
   config["torch_dtype"] = dtype;
   config["use_cache"] = true;
   config["vocab_size"] = spec.vocab_size;
+  add_family_fields(config, spec);
   return config;
 }
 

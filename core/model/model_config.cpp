@@ -230,6 +230,13 @@ ModelSpec spec_from_config(const Json& config, const std::string& name) {
   return spec;
 }
 
+std::string architecture_of(const std::string& family) {
+  for (const Family& known : families) {
+    if (family == known.name) return known.architecture;
+  }
+  throw Error(ErrorCode::invalid_argument, "There is no such family of models", family);
+}
+
 void add_generation_end_ids(const Json& generation, const std::string& name, ModelSpec& spec) {
   add_end_ids(generation, name, spec.eos_ids);
   check_spec(spec, name);

@@ -14,6 +14,9 @@ class GgufFile;
 /// defaults (formats.md §1.4). Throws Error(bad_format | unsupported).
 ModelSpec spec_from_config(const Json& config, const std::string& name);
 
+/// The class of transformers that a family's configurations name, for example "LlamaForCausalLM".
+std::string architecture_of(const std::string& family);
+
 /// Adds the end ids of a generation_config.json already parsed.
 void add_generation_end_ids(const Json& generation, const std::string& name, ModelSpec& spec);
 
