@@ -142,7 +142,7 @@ class TestGoldenVariants : public QObject {
     double worst = 0;
     for (const LoraModule& module : adapter.modules()) {
       const Weight& kept = linear_weight(model.base().layers()[static_cast<std::size_t>(module.layer)],
-                                         linear_index(module.name));
+                                         module.rows.front().role);
       const std::string name = "model.layers." + std::to_string(module.layer) + "." + module.name;
       const std::vector<float> whole = plain.at(name + ".weight").floats();
       const Tensor rows = model.backend().allocate({kept.out, kept.in}, DType::f32);

@@ -143,7 +143,7 @@ class TestTruncatedSvd : public QObject {
       QCOMPARE(said, static_cast<std::int64_t>(adapter.modules().size()));
       for (const LoraModule& module : adapter.modules()) {
         const Weight& kept =
-            linear_weight(model.layers()[static_cast<std::size_t>(module.layer)], linear_index(module.name));
+            linear_weight(model.layers()[static_cast<std::size_t>(module.layer)], module.rows.front().role);
         for (const TinyTensor& tensor : tiny_weights(tiny)) {
           if (tensor.name != "model.layers." + std::to_string(module.layer) + "." + module.name + ".weight")
             continue;
