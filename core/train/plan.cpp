@@ -35,6 +35,18 @@ std::uint64_t linear_bytes(const std::string& quantization, std::uint64_t out, s
   return divide_up(elements, 2) + scales;
 }
 
+/// Norms and biases, which stay in f32.
+std::uint64_t small_numbers(const ModelSpec& spec) {
+  std::int64_t biases = 0;
+  for (const auto& module : linear_modules(spec)) biases += module.bias ? module.out : 0;
+  std::int64_t norms = 0;
+  for (const auto& module : norm_modules(spec)) norms += module.width;
+  const std::int64_t of_norm = spec.norm == NormKind::layer ? 2 : 1;
+  return static_cast<std::uint64_t>(spec.layers * (biases + of_norm * norms) + of_norm * spec.hidden_size +
+                                    (spec.head_bias ? spec.vocab_size : 0) +
+                                    (spec.embedding_scale == 1 ? 0 : spec.hidden_size));
+}
+
 }  // namespace
 
 /// Bytes of the resident base: linears as the settings say, embedding and head in the wide type, norms in
@@ -48,14 +60,9 @@ std::uint64_t base_bytes(const ModelSpec& spec, const Settings& settings, std::u
   bytes *= static_cast<std::uint64_t>(spec.layers);
   const auto table = static_cast<std::uint64_t>(spec.vocab_size * spec.hidden_size);
   bytes += table * wide_bytes * (spec.tied_head ? 1 : 2);
-  bytes += 4 * static_cast<std::uint64_t>(spec.hidden_size * (2 * spec.layers + 1));
+  bytes += 4 * small_numbers(spec);
   std::int64_t positions = resolved_max_length(settings, spec);
   if (!settings.sample_prompts.empty()) positions = std::max(positions, sample_context(spec));
-  const std::int64_t query = spec.heads * spec.head_dim, key = spec.kv_heads * spec.head_dim;
-  if (spec.attention_bias)
-    bytes += 4 * static_cast<std::uint64_t>((query + 2 * key + spec.hidden_size) * spec.layers);
-  if (spec.mlp_bias)
-    bytes += 4 * static_cast<std::uint64_t>((2 * spec.intermediate_size + spec.hidden_size) * spec.layers);
   bytes += 4 * static_cast<std::uint64_t>(positions * spec.rope.rotary_dim);  // cosine and sine
   return bytes;
 }
