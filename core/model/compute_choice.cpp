@@ -134,6 +134,7 @@ BaseModel load_base_model(Backend& backend, const std::string& path, const Model
 }
 
 double rope_linear_factor(const ModelSpec& spec, std::int64_t max_length) {
+  if (spec.rope.kind == RopeSpec::Kind::dynamic) return 1.0;
   return max_length > spec.context ? static_cast<double>(max_length) / static_cast<double>(spec.context)
                                    : 1.0;
 }

@@ -35,6 +35,7 @@ BaseModel load_base_model(Backend& backend, const std::string& path, const Model
                           const BaseModel::Progress& progress = {});
 
 /// Linear stretch of RoPE: only when max-length is set above the context (design.md §10); 1 = none.
+/// Dynamic scaling stretches by itself.
 double rope_linear_factor(const ModelSpec& spec, std::int64_t max_length);
 
 }  // namespace lorikeet

@@ -195,11 +195,14 @@ std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::stri
   const auto is_named = [](const LinearModule& module, const std::string& name) {
     return module.name == name || module.name.ends_with("." + name);
   };
+  std::string known;
+  for (const auto& module : all)
+    known += (known.empty() ? "" : ",") + module.name.substr(module.name.rfind('.') + 1);
   for (const auto& name : names) {
     if (std::none_of(all.begin(), all.end(), [&](const auto& module) { return is_named(module, name); })) {
       throw Error(ErrorCode::invalid_argument, "The model has no linear layer named \"" + name + "\"",
                   "targets",
-                  "Use all-linear, or some of q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj");
+                  "Use all-linear, or some of " + known);
     }
   }
   for (const auto& module : all) {

@@ -7,7 +7,7 @@ import sys
 import common
 
 SCRIPTS = ["tiny_llama", "lora_steps", "lora_dropout", "lora_variants", "peft_adapters", "bnb", "norms", "nf4_llama", "adamw_8bit", "schedules", "training_curves", "tokenizers", "small_tokenizers",
-           "templates", "gguf", "parquet"]
+           "templates", "gguf", "parquet", "families"]  # make_families_gguf.py needs a copy of llama.cpp beside
 
 for name in SCRIPTS:
     print("==", name, flush=True)

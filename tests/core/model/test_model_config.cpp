@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/model/model_config.h"
@@ -46,12 +47,51 @@ class TestModelConfig : public QObject {
     QCOMPARE(read(R"({"model_type": "mistral", "num_key_value_heads": null})").kv_heads, 32);
   }
 
+  void what_sets_a_family_apart_is_read() {
+    const ModelSpec qwen2 = read(R"({"model_type": "qwen2", "sliding_window": 32768, "use_sliding_window": false})");
+    QVERIFY(qwen2.qkv_bias && !qwen2.o_bias && !qwen2.mlp_bias && !qwen2.qk_norm);
+    QCOMPARE(qwen2.sliding_window, 0);
+    QCOMPARE(qwen2.eos_ids, std::vector<std::int32_t>{});
+    const ModelSpec slides =
+        read(R"({"model_type": "qwen2", "use_sliding_window": true, "sliding_window": 512, "max_window_layers": 2})");
+    QCOMPARE(slides.window_of(1), 0);
+    QCOMPARE(slides.window_of(2), 512);
+    const ModelSpec qwen3 = read(R"({"model_type": "qwen3"})");
+    QVERIFY(qwen3.qk_norm && !qwen3.qkv_bias);
+    QCOMPARE(qwen3.head_dim, 128);
+    const ModelSpec phi = read(R"({"model_type": "phi", "hidden_size": 2560, "partial_rotary_factor": 0.4})");
+    QVERIFY(phi.block == BlockKind::parallel && phi.norm == NormKind::layer && phi.mlp == MlpKind::gelu);
+    QVERIFY(phi.qkv_bias && phi.o_bias && phi.mlp_bias && phi.head_bias);
+    QCOMPARE(phi.rope.rotary_dim, 32);
+    QCOMPARE(phi.norm_epsilon, 1e-5);
+    QCOMPARE(linear_modules(phi).back().name, std::string("mlp.fc2"));
+    const ModelSpec phi3 = read(R"({"model_type": "phi3", "max_position_embeddings": 131072,
+        "original_max_position_embeddings": 4096, "hidden_size": 64, "num_attention_heads": 8,
+        "rope_scaling": {"type": "su", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4]}})");
+    QVERIFY(phi3.fused_qkv && phi3.fused_gate_up && phi3.rope.kind == RopeSpec::Kind::longrope);
+    QCOMPARE(phi3.rope.original_context, 4096);
+    QVERIFY(std::abs(phi3.rope.attention_factor - 1.190238) < 1e-6);
+    QCOMPARE(phi3.eos_ids, std::vector<std::int32_t>{32000});
+    const ModelSpec gemma = read(R"({"model_type": "gemma", "hidden_act": "gelu"})");
+    QVERIFY(gemma.norm == NormKind::rms_one_plus && gemma.mlp == MlpKind::gelu_gated && gemma.tied_head);
+    QCOMPARE(gemma.embedding_scale, std::sqrt(3072.0));
+    const ModelSpec gemma2 = read(R"({"model_type": "gemma2"})");
+    QVERIFY(gemma2.block == BlockKind::sandwich);
+    QCOMPARE(gemma2.attention_soft_cap, 50.0);
+    QCOMPARE(gemma2.logit_soft_cap, 30.0);
+    QCOMPARE(gemma2.attention_scale(), 1.0f / 16.0f);
+    QCOMPARE(gemma2.window_of(0), 4096);
+    QCOMPARE(gemma2.window_of(1), 0);
+  }
+
   void both_ways_of_writing_rope_are_read_data() {
     QTest::addColumn<QString>("fields");
     QTest::addColumn<int>("kind");
     QTest::addColumn<double>("theta");
     QTest::addColumn<double>("factor");
-    const int plain = 0, linear = 1, llama3 = 2;
+    using Kind = RopeSpec::Kind;
+    const int plain = static_cast<int>(Kind::plain), linear = static_cast<int>(Kind::linear),
+              llama3 = static_cast<int>(Kind::llama3);
     QTest::newRow("nothing") << R"("x": 1)" << plain << 10000.0 << 1.0;
     QTest::newRow("4.x base") << R"("rope_theta": 500000, "rope_scaling": null)" << plain << 500000.0 << 1.0;
     QTest::newRow("4.x linear, old key")
@@ -83,7 +123,7 @@ class TestModelConfig : public QObject {
     QCOMPARE(static_cast<int>(spec.rope.kind), kind);
     QCOMPARE(spec.rope.theta, theta);
     QCOMPARE(spec.rope.factor, factor);
-    if (kind == 2) {
+    if (spec.rope.kind == RopeSpec::Kind::llama3) {
       QCOMPARE(spec.rope.low_freq_factor, 1.0);
       QCOMPARE(spec.rope.high_freq_factor, 4.0);
       QCOMPARE(spec.rope.original_context, 8192);
@@ -132,11 +172,16 @@ class TestModelConfig : public QObject {
     row("end id a text", R"("eos_token_id": "</s>")", bad, "eos_token_id");
     row("begin id outside", R"("bos_token_id": 99999)", bad, "begin token");
     row("rope is a list", R"("rope_scaling": [])", bad, "rope_scaling");
-    row("yarn", R"("rope_scaling": {"type": "yarn", "factor": 4})", not_built, "yarn");
-    row("dynamic", R"("rope_scaling": {"rope_type": "dynamic", "factor": 4})", not_built, "dynamic");
-    row("longrope", R"("rope_parameters": {"rope_type": "longrope"})", not_built, "longrope");
+    row("yarn with bounds turned", R"("rope_scaling": {"type": "yarn", "factor": 4, "beta_fast": 1, "beta_slow": 32})",
+        bad, "betas");
+    row("dynamic without factor", R"("rope_scaling": {"rope_type": "dynamic"})", bad, "factor");
+    row("dynamic that shrinks", R"("rope_scaling": {"rope_type": "dynamic", "factor": 0.5})", bad, "factor");
+    row("longrope without factors", R"("rope_parameters": {"rope_type": "longrope"})", bad, "short_factor");
+    row("longrope of another width", R"("rope_parameters": {"rope_type": "longrope", "short_factor": [1, 2],
+        "long_factor": [1, 2]})", bad, "short factors");
     row("made up", R"("rope_parameters": {"rope_type": "spiral"})", not_built, "spiral");
-    row("by layer kind", R"("rope_parameters": {"full_attention": {}})", not_built, "by kind of layer");
+    row("by layer kind", R"("rope_parameters": {"full_attention": {"rope_theta": 1e6},
+        "sliding_attention": {"rope_theta": 1e4}})", not_built, "by kind of layer");
     row("linear without factor", R"("rope_scaling": {"type": "linear"})", bad, "factor");
     row("negative factor", R"("rope_scaling": {"type": "linear", "factor": -2})", bad, "factor");
     row("llama3 without band", R"("rope_scaling": {"rope_type": "llama3", "factor": 8})", bad,
@@ -145,7 +190,14 @@ class TestModelConfig : public QObject {
         "high_freq_factor": 1, "original_max_position_embeddings": 8192})",
         bad, "low below high");
     row("rope theta 0", R"("rope_theta": 0)", bad, "theta");
-    row("partly rotated", R"("partial_rotary_factor": 0.5)", not_built, "Partly rotated");
+    row("nothing rotated", R"("partial_rotary_factor": 0)", bad, "rotary part");
+    QTest::newRow("normed queries of Phi") << R"({"model_type": "phi", "qk_layernorm": true})" << not_built
+                                           << "qk_layernorm";
+    QTest::newRow("layer types too few") << R"({"model_type": "gemma2", "layer_types": ["full_attention"]})" << bad
+                                         << "as many layer types";
+    QTest::newRow("a layer of a kind of its own")
+        << R"({"model_type": "qwen3", "num_hidden_layers": 1, "use_sliding_window": true, "layer_types": ["linear"]})"
+        << not_built << "linear";
     row("tied as text", R"("tie_word_embeddings": "yes")", bad, "tie_word_embeddings");
   }
   void a_wrong_configuration_is_refused_by_field() {
@@ -170,6 +222,12 @@ class TestModelConfig : public QObject {
     QTest::newRow("Llama-2-7b") << "Llama-2-7b-hf" << qint64{6'738'415'616};
     QTest::newRow("Llama-3.1-8B") << "Llama-3.1-8B-Instruct" << qint64{8'030'261'248};
     QTest::newRow("Mistral-7B") << "Mistral-7B-v0.2" << qint64{7'241'732'096};
+    QTest::newRow("Qwen2.5-0.5B") << "Qwen2.5-0.5B-Instruct" << qint64{494'032'768};
+    QTest::newRow("Qwen2.5-3B") << "Qwen2.5-3B-Instruct" << qint64{3'085'938'688};
+    QTest::newRow("Qwen3-0.6B") << "Qwen3-0.6B" << qint64{596'049'920};
+    QTest::newRow("Phi-1.5") << "phi-1_5" << qint64{1'418'270'720};
+    QTest::newRow("Phi-2") << "phi-2" << qint64{2'779'683'840};
+    QTest::newRow("Gemma-7B") << "gemma-7b" << qint64{8'537'680'896};
   }
   void parameters_are_those_of_the_published_models() {
     QFETCH(QString, folder);
