@@ -102,7 +102,8 @@ std::vector<std::string> comparable_events(const std::string& run) {
   std::vector<std::pair<int, std::string>> kept;
   for (Json event : event_lines(run)) {
     const std::string type = event["type"];
-    if (type == "state" || type == "warning" || type == "memory") continue;
+    // What an engine ended with is said as well, and the next one goes on.
+    if (type == "state" || type == "warning" || type == "memory" || type == "error") continue;
     if (type == "resume") {
       // As readers do; the end is said anew as well.
       std::erase_if(kept, [&](const auto& line) {
