@@ -212,7 +212,7 @@ class TestCudaPlugin : public QObject {
 
   void a_lost_device_ends_the_engine_and_nothing_else() {
     const std::string folder = place("losing", LORIKEET_FAILING_PLUGIN), lost = path("lost");
-    const CliResult result = run(folder, train(lost, "auto"), "lost 4");
+    const CliResult result = run(folder, train(lost, "auto") + QStringList{"--rehearse", "no"}, "lost 4");
     QCOMPARE(result.code, 1);
     QVERIFY2(has(result.err, "an illegal memory access was encountered"), result.err.c_str());
     QVERIFY2(has(result.err, "The GPU has to be started anew"), result.err.c_str());

@@ -225,7 +225,6 @@ class TestModelConfig : public QObject {
     QTest::newRow("Qwen2.5-0.5B") << "Qwen2.5-0.5B-Instruct" << qint64{494'032'768};
     QTest::newRow("Qwen2.5-3B") << "Qwen2.5-3B-Instruct" << qint64{3'085'938'688};
     QTest::newRow("Qwen3-0.6B") << "Qwen3-0.6B" << qint64{596'049'920};
-    QTest::newRow("Phi-1.5") << "phi-1_5" << qint64{1'418'270'720};
     QTest::newRow("Phi-2") << "phi-2" << qint64{2'779'683'840};
     QTest::newRow("Gemma-7B") << "gemma-7b" << qint64{8'537'680'896};
   }

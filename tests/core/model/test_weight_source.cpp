@@ -250,13 +250,13 @@ class TestWeightSource : public QObject {
     QTest::addColumn<QString>("key");
     QTest::addColumn<QString>("said");
     QTest::newRow("another architecture") << "general.architecture"
-                                          << "qwen2";
+                                          << "mamba";
     QTest::newRow("an adapter") << "general.type"
                                 << "adapter";
     QTest::newRow("experts") << "llama.expert_count"
                              << "experts";
-    QTest::newRow("yarn") << "llama.rope.scaling.type"
-                          << "yarn";
+    QTest::newRow("a scaling nobody knows") << "llama.rope.scaling.type"
+                                            << "spiral";
     QTest::newRow("split") << "split.count"
                            << "parts";
     QTest::newRow("no embedding") << "nothing"
@@ -267,7 +267,7 @@ class TestWeightSource : public QObject {
     QFETCH(QString, said);
     GgufBuilder file;
     if (key != "general.architecture") file.add_text("general.architecture", "llama");
-    if (key == "general.architecture") file.add_text("general.architecture", "qwen2");
+    if (key == "general.architecture") file.add_text("general.architecture", "mamba");
     if (key == "general.type") file.add_text("general.type", "adapter");
     if (key == "llama.expert_count") file.add_u32("llama.expert_count", 8);
     if (key == "split.count") file.add_u32("split.count", 3);
@@ -277,7 +277,7 @@ class TestWeightSource : public QObject {
         file.add_u32(std::string("llama.") + name, 2);
       }
       file.add_u32("llama.attention.key_length", 2).add_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
-      file.add_text("llama.rope.scaling.type", "yarn")
+      file.add_text("llama.rope.scaling.type", "spiral")
           .add_tensor("token_embd.weight", {4, 2}, 0, std::string(32, '\0'));
     }
     write_text(path("metadata.gguf"), file.build());

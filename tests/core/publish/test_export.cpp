@@ -392,7 +392,7 @@ class TestExport : public QObject {
     QTest::newRow("shards of nothing") << "shards"
                                        << "zero";
     QTest::newRow("linear on llama3") << "llama3"
-                                      << "llama3";
+                                      << "on top of another scaling";
   }
   void what_cannot_be_exported_is_refused_with_why() {
     QFETCH(QString, change);
