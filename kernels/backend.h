@@ -169,6 +169,12 @@ class Backend : public DeviceMemory {
   /// gradient f32 [N] += sums over rows of dy o z / norms (0 where that is 0); dz (M,N) = dy o gain may be dy or z.
   virtual void scale_columns_backward(TensorView dy, TensorView z, TensorView gain, TensorView norms,
                                       TensorView gradient, TensorView dz) = 0;
+  /// What a DoRA branch with dropout and its layer read apart: dropped = mask o x / (1 - p), rest = x - dropped (f32,
+  /// each rounded once; `rest` may be empty), all (M,K). Dropout as in LoraDropout, p > 0.
+  virtual void split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped, TensorView rest) = 0;
+  /// Its backward: dx (M,K) [+]= mask o (ddropped - drest) / (1 - p) + drest.
+  virtual void split_dropout_backward(TensorView ddropped, TensorView drest, const LoraDropout& dropout, TensorView dx,
+                                      Write write) = 0;
   /// rows f32 (n,K) = the weight's rows [first, first + n) as stored.
   virtual void dequantize_rows(const Weight& weight, std::int64_t first, TensorView rows) = 0;
 

@@ -187,6 +187,10 @@ ActivationPlaces Placer::place() {
     p.dinner = computed(inner);
     p.dattention = computed(query);
     group<3>({query, key, key}, attention_ranks, {&p.dq, &p.dk, &p.dv});
+    if (shape_.dora && shape_.drops) {
+      const std::int64_t widest = std::max({hidden, query, inner});
+      for (ArenaPlace* place : {&p.dropped, &p.rest, &p.ddropped}) *place = computed(widest);
+    }
     if (shape_.dora) place_products(p);
     used_ = peak_;
     for (std::size_t i = 0; i < shape_.keep.size(); ++i) {

@@ -21,6 +21,7 @@ struct ActivationShape {
   bool with_gradient = true;
   bool offload = false;  ///< inputs of layers that are not kept go to the host
   bool draws = false;    ///< tokens have keys, since the training has dropout or noise
+  bool drops = false;    ///< by dropout
   bool dora = false;     ///< the branches' layers have magnitudes: their products are made again in the backward
   DeviceLayout device;
 };
@@ -50,6 +51,7 @@ struct ActivationPlaces {
   std::vector<ArenaPlace> inputs;  ///< of each layer, and the last output (which is dx's place)
   ArenaPlace norm, inner, dx, dnorm, dinner, dattention, dq, dk, dv;
   ArenaPlace rotated_q, rotated_k;  ///< with norms of q and k, which need what was before them
+  ArenaPlace dropped, rest, ddropped;  ///< with DoRA and dropout: of one adapted layer's input, and its gradient
   std::array<ArenaPlace, linear_count> products;  ///< with DoRA: of the linear layers of one group at a time
   ArenaPlace head_rows, head_norm, head_gradient, head_mean, head_rstd;  ///< where the gradients of one layer will lie
   std::vector<LayerPlaces> kept;    ///< of each layer; empty places where it is not kept

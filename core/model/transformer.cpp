@@ -9,7 +9,6 @@
 #include "core/data/packing.h"
 #include "core/model/repeat_key.h"
 #include "core/model/transformer_impl.h"
-#include "core/train/adapter_settings.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
@@ -27,7 +26,8 @@ ActivationShape shape_of(const BaseModel& model, const LoraAdapter* adapter,
   shape.keep = options.keep;
   shape.with_gradient = adapter != nullptr;
   shape.offload = options.offload;
-  shape.draws = options.dropout != 0 || options.neftune != 0;
+  shape.drops = options.dropout != 0;
+  shape.draws = shape.drops || options.neftune != 0;
   shape.dora = adapter && adapter->config().dora;
   for (std::size_t which = 0; adapter && which < linear_count; ++which)
     shape.ranks[which] = adapter->largest_rank(which);
@@ -71,7 +71,6 @@ Transformer::Impl::Impl(BaseModel& base, const LoraAdapter* the_adapter, Options
       lora[static_cast<std::size_t>(layer)][which] = adapter->branch(layer, which);
     }
   }
-  require_no_dropout_with_dora(shape.dora, static_cast<double>(options.dropout));
   if (adapter) dora.emplace(base, *adapter).refresh();
 }
 
@@ -194,6 +193,9 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
   dk = view(places.dk);
   dv = view(places.dv);
   for (std::size_t which = 0; which < linear_count; ++which) products[which] = view(places.products[which]);
+  dropped = view(places.dropped);
+  rest = view(places.rest);
+  ddropped = view(places.ddropped);
   kept.assign(places.kept.size(), {});
   down_xa.assign(places.down_xa.size(), {});
   for (std::size_t i = 0; i < kept.size(); ++i) {

@@ -47,6 +47,13 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::span<const Part> pa
                                     const Activations& act, TensorView gradients, TensorView dx_out,
                                     Write write) {
   const auto i = static_cast<std::size_t>(layer);
+  if (drops_with_magnitude()) {
+    for (const Part& part : parts) {
+      linear_dropped_back(layer, part, x, act, gradients, dx_out, write);
+      write = Write::accumulate;
+    }
+    return;
+  }
   std::array<LoraTerm, 3> terms;
   std::array<LoraGradient, 3> sums;
   std::array<LinearBackwardPart, 3> group;

@@ -52,6 +52,10 @@ void Transformer::Impl::rotate(TensorView q, TensorView k, bool inverse) {
 void Transformer::Impl::linear(std::int64_t layer, std::span<const Part> parts, TensorView x,
                                const Activations& act, TensorView residual) {
   const auto i = static_cast<std::size_t>(layer);
+  if (drops_with_magnitude()) {
+    for (const Part& part : parts) linear_dropped(layer, part, x, act, residual);
+    return;
+  }
   std::array<LoraTerm, 3> terms;
   std::array<LinearPart, 3> group;
   std::size_t count = 0;
@@ -72,6 +76,58 @@ void Transformer::Impl::linear(std::int64_t layer, std::span<const Part> parts, 
     if (const DoraModule* magnitude = scaled ? dora->find(layer, part.which) : nullptr)
       backend.scale_columns(part.y, magnitude->gain, magnitude->bias, residual, part.y);
   }
+}
+
+namespace {
+
+/// A matrix of this width in working room that fits a wider one.
+TensorView narrowed(TensorView room, std::int64_t width) {
+  return {room.data, room.dtype, {room.rows(), width}};
+}
+
+}  // namespace
+
+void Transformer::Impl::linear_dropped(std::int64_t layer, const Part& part, TensorView x,
+                                       const Activations& act, TensorView residual) {
+  const auto i = static_cast<std::size_t>(layer);
+  const DoraModule* magnitude = dora->find(layer, part.which);
+  LinearPart plain{&linear_weight(model.layers()[i], part.which), {}, part.y};
+  if (!magnitude) return backend.linear_group_forward(x, {&plain, 1}, residual);
+  LoraTerm branch = term(layer, part.which, act);
+  const LoraDropout dropout = branch.dropout;
+  branch.dropout = {};
+  const TensorView seen = narrowed(dropped, x.columns()), other = narrowed(rest, x.columns());
+  backend.split_dropout(x, dropout, seen, other);
+  backend.linear_forward(seen, magnitude->bare, {&branch, 1}, products[part.which], Write::overwrite);
+  backend.linear_group_forward(other, {&plain, 1}, residual);
+  backend.scale_columns(products[part.which], magnitude->gain, {}, part.y, part.y);
+}
+
+void Transformer::Impl::linear_dropped_back(std::int64_t layer, const Part& part, TensorView x,
+                                            const Activations& act, TensorView gradients, TensorView dx_out,
+                                            Write write) {
+  const auto i = static_cast<std::size_t>(layer);
+  const Weight& weight = linear_weight(model.layers()[i], part.which);
+  const DoraModule* magnitude = dora->find(layer, part.which);
+  if (!magnitude) {
+    if (dx_out) backend.linear_backward(part.y, x, weight, nullptr, nullptr, dx_out, write);
+    return;
+  }
+  LoraTerm branch = term(layer, part.which, act);
+  const LoraDropout dropout = branch.dropout;
+  branch.dropout = {};
+  const TensorView seen = narrowed(dropped, x.columns()), z = products[part.which];
+  backend.split_dropout(x, dropout, seen, {});
+  backend.linear_forward(seen, magnitude->bare, {&branch, 1}, z, Write::overwrite);
+  backend.scale_columns_backward(part.y, z, magnitude->gain, magnitude->norms,
+                                 gradient_of(magnitude->lora.m, gradients), z);
+  const LoraGradient sums{gradient_of(branch.a, gradients), gradient_of(branch.b, gradients)};
+  const TensorView dseen = dx_out ? narrowed(ddropped, x.columns()) : TensorView{};
+  backend.linear_backward(z, seen, magnitude->bare, &branch, &sums, dseen, Write::overwrite);
+  if (!dx_out) return;
+  const TensorView dother = narrowed(rest, x.columns());
+  backend.linear_backward(part.y, seen, weight, nullptr, nullptr, dother, Write::overwrite);
+  backend.split_dropout_backward(dseen, dother, dropout, dx_out, write);
 }
 
 Transformer::Impl::QueryKey Transformer::Impl::make_query_key(std::int64_t layer, const Activations& act) {

@@ -95,6 +95,14 @@ struct Transformer::Impl {
   std::span<const Part> mlp_parts(const Activations& act, std::array<Part, 2>& room) const;
   TensorView view(const ArenaPlace& place) const;
   LoraTerm term(std::int64_t layer, std::size_t which, const Activations& act) const;
+  /// DoRA with dropout, one layer after the other. The branch and its share of the weight read d = drop(x), the rest
+  /// of the layer reads x: y = W x + bias + (gain - 1) o W d + gain o scale B A d (PEFT), computed as
+  /// W (x - d) + bias + gain o (W d + scale B A d).
+  bool drops_with_magnitude() const { return dora && !dora->empty() && batch.keys && options.dropout != 0; }
+  void linear_dropped(std::int64_t layer, const Part& part, TensorView x, const Activations& act,
+                      TensorView residual);
+  void linear_dropped_back(std::int64_t layer, const Part& part, TensorView x, const Activations& act,
+                           TensorView gradients, TensorView dx_out, Write write);
   /// Gradients of the magnitudes of a group's DoRA parts; `group` then has the gradients of what their gains
   /// scale.
   void magnitudes_back(std::int64_t layer, std::span<const Part> parts, TensorView x,
@@ -122,6 +130,7 @@ struct Transformer::Impl {
   Activations scratch;              ///< of the layer at hand when it is not kept
   TensorView norm, inner;           ///< norm output (T,H) and SwiGLU output (T,I)
   TensorView dx, dnorm, dinner, dattention, dq, dk, dv, rotated_q, rotated_k;
+  TensorView dropped, rest, ddropped;             ///< with DoRA and dropout: of the layer at hand
   std::array<TensorView, linear_count> products;  ///< with DoRA: what its gain scales, of the group at hand
   TensorView head_rows, head_norm, head_gradient, head_mean, head_rstd;
 };

@@ -59,10 +59,4 @@ void check_carried(const ModelSpec& spec, const std::string& adapter_folder, con
   }
 }
 
-void require_no_dropout_with_dora(bool dora, double dropout) {
-  if (!dora || dropout == 0) return;
-  throw Error(ErrorCode::unsupported, "dora and dropout cannot be used together yet", "dropout",
-              "Set dropout to 0, or dora to false");
-}
-
 }  // namespace lorikeet

@@ -18,8 +18,4 @@ Settings carried_settings(const ModelSpec& spec, const std::string& adapter_fold
 /// adapter than the one to go on from.
 void check_carried(const ModelSpec& spec, const std::string& adapter_folder, const Settings& settings);
 
-/// Throws Error(unsupported): PEFT's DoRA with dropout leaves parts of the base's own product out too, which is not
-/// built.
-void require_no_dropout_with_dora(bool dora, double dropout);
-
 }  // namespace lorikeet

@@ -30,7 +30,6 @@ CheckedJob check_job(const Job& job, const std::string& adapter_folder) {
   require_settings_that_agree(settings);
   require_data(job.data_path);
   if (!settings.eval_data.empty()) require_data(settings.eval_data);
-  require_no_dropout_with_dora(settings.dora, settings.dropout);
   CheckedJob checked;
   checked.spec = read_model_spec(job.model_path);
   const auto source = open_weight_source(job.model_path);

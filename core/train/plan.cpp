@@ -276,6 +276,7 @@ ActivationShape activation_shape(const ModelSpec& spec, const Settings& settings
   shape.compute = device.compute_bytes == 4 ? DType::f32 : DType::bf16;
   shape.offload = settings.offload;
   shape.draws = draws_random_numbers(settings);
+  shape.drops = settings.dropout != 0;
   shape.dora = settings.dora;
   shape.keep = kept_layers(spec.layers, recomputed_layers);
   for (const auto& module : adapted_modules(spec, settings.targets)) {

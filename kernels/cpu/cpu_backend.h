@@ -101,6 +101,9 @@ class CpuBackend : public Backend {
                      TensorView y) override;
   void scale_columns_backward(TensorView dy, TensorView z, TensorView gain, TensorView norms,
                               TensorView gradient, TensorView dz) override;
+  void split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped, TensorView rest) override;
+  void split_dropout_backward(TensorView ddropped, TensorView drest, const LoraDropout& dropout, TensorView dx,
+                              Write write) override;
   void dequantize_rows(const Weight& weight, std::int64_t first, TensorView rows) override;
 
   // optimizer.cpp

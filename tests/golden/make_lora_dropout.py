@@ -3,7 +3,7 @@
 
 PyTorch's own random numbers are not ours, so the masks and the noise are drawn here, from the generator that
 kernels/base/random.h documents (Philox 4x32-10), and put in the place of PEFT's torch.nn.Dropout and behind the
-embedding. Everything else is PEFT's and PyTorch's. Needs tiny_llama/ and lora_10_steps/.
+embedding. Everything else is PEFT's and PyTorch's. Needs tiny_llama/, lora_10_steps/ and lora_variants/.
 """
 
 import json
@@ -24,7 +24,8 @@ SEED, EPOCH = 3407, 0
 # RandomUse of kernels/base/random.h.
 DROPOUT, NEFTUNE, TOKEN = 4, 5, 8
 MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-CASES = {"dropout": (0.25, 0.0), "neftune": (0.0, 5.0), "both": (0.1, 5.0)}
+# Dropout, noise, and the variant of lora_variants/ whose start is taken ("" = lora_10_steps').
+CASES = {"dropout": (0.25, 0.0, ""), "neftune": (0.0, 5.0, ""), "both": (0.1, 5.0, ""), "dora": (0.25, 0.0, "dora")}
 MASK = np.uint64(0xFFFFFFFF)
 
 
@@ -114,10 +115,11 @@ def add_noise(draws: Draws, alpha: float):
     return hook
 
 
-def run_case(steps: list, probability: float, alpha: float) -> tuple[dict, dict]:
+def run_case(steps: list, probability: float, alpha: float, variant: str) -> tuple[dict, dict]:
     """Curve and gradients of the ten steps, and the finished adapter."""
     draws = Draws()
-    model = PeftModel.from_pretrained(plain.base_model(), plain.FOLDER / "adapter_start", is_trainable=True)
+    start = common.HERE / "lora_variants" / variant if variant else plain.FOLDER
+    model = PeftModel.from_pretrained(plain.base_model(), start / "adapter_start", is_trainable=True)
     if probability:
         for name, module in model.named_modules():
             if hasattr(module, "lora_dropout"):
@@ -132,7 +134,8 @@ def run_case(steps: list, probability: float, alpha: float) -> tuple[dict, dict]
         draws.keys = [token_keys(numbers[id(row)], len(row["ids"])) for row in batch]
         return plain.batch_loss_sum(model, batch)
 
-    parameters = {plain.saved_name(n): p for n, p in model.named_parameters() if p.requires_grad}
+    parameters = {plain.saved_name(n).replace("magnitude_vector.weight", "magnitude_vector"): p
+                  for n, p in model.named_parameters() if p.requires_grad}
     got = plain.run(parameters, steps, loss_sum)
     return got, {name: p.detach().clone() for name, p in parameters.items()}
 
@@ -144,9 +147,9 @@ def main() -> None:
     meta = {"made_by": "make_lora_dropout.py", "versions": common.versions("torch", "transformers", "peft", "numpy"),
             "base": "tiny_llama", "rows": "lora_10_steps/rows.json", "start": "lora_10_steps/adapter_start",
             "seed": SEED, "epoch": EPOCH, "cases": {}}
-    for name, (probability, alpha) in CASES.items():
-        got, final = run_case(steps, probability, alpha)
-        meta["cases"][name] = {"dropout": probability, "neftune": alpha, "curve": got["curve"]}
+    for name, (probability, alpha, variant) in CASES.items():
+        got, final = run_case(steps, probability, alpha, variant)
+        meta["cases"][name] = {"dropout": probability, "neftune": alpha, "variant": variant, "curve": got["curve"]}
         for number in (1, 10):
             common.save_tensors(FOLDER / f"{name}_gradients_step_{number}.safetensors", got["gradients"][number])
         common.save_tensors(FOLDER / f"{name}_final.safetensors", final)

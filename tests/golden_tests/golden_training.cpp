@@ -90,11 +90,12 @@ Training::Training(std::int64_t recomputed_layers, int threads, const Settings& 
   start(settings, recomputed_layers);
 }
 
-Training::Training(const std::string& variant, std::int64_t recomputed_layers, int threads)
+Training::Training(const std::string& variant, std::int64_t recomputed_layers, int threads,
+                   const Settings& given)
     : model("tiny_llama", threads, format_of(variant)),
       adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_variants/" + variant + "/adapter_start"))),
       rows(golden_rows(false)) {
-  Settings settings = ten_step_settings();
+  Settings settings = given;
   settings.rank = adapter.config().rank;
   settings.alpha = adapter.config().alpha;
   settings.dora = adapter.config().dora;

@@ -18,7 +18,8 @@ struct Training {
   explicit Training(std::int64_t recomputed_layers, int threads = 1,
                     const Settings& settings = ten_step_settings());
   /// The same rows for a case of lora_variants.
-  Training(const std::string& variant, std::int64_t recomputed_layers, int threads);
+  Training(const std::string& variant, std::int64_t recomputed_layers, int threads,
+           const Settings& settings = ten_step_settings());
   /// The same rows under other settings, from an adapter whose A comes of the formula of
   /// make_training_curves.py and whose B is 0.
   explicit Training(const Settings& settings);

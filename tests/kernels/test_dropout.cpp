@@ -250,6 +250,54 @@ class TestDropout : public KernelTest {
     }
   }
 
+  void what_a_branch_and_its_layer_read_apart_is_exact_data() { shapes(); }
+  void what_a_branch_and_its_layer_read_apart_is_exact() {
+    QFETCH(int, rows);
+    QFETCH(int, width);
+    constexpr float p = 0.3f;
+    constexpr std::uint32_t place = 9;
+    const auto backend = test_backend(2);
+    const Indices keys = random_keys(rows, 41);
+    const Tensor on_device = make_keys(*backend, keys);
+    const LoraDropout dropout{p, on_device, place};
+    const float scale = dropout_scale(p);
+    for (const DType compute : compute_types()) {
+      const auto some = [&](std::uint64_t seed) { return rounded(random_values(rows * width, seed), compute); };
+      const Values x = some(42), ddropped = some(43), drest = some(44), before = some(45);
+      Values dropped, rest, dx, added;
+      for (std::int64_t i = 0; i < rows * width; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool stays = word_of(keys, i / width, RandomUse::dropout, place, i % width) >= dropout_threshold(p);
+        const auto number = [at](const Values& values) { return static_cast<float>(values[at]); };
+        const volatile float kept = stays ? number(x) * scale : 0.0f;
+        dropped.push_back(static_cast<double>(kept));
+        rest.push_back(static_cast<double>(number(x) - kept));
+        const volatile float both = stays ? (number(ddropped) - number(drest)) * scale : 0.0f;
+        const volatile float slope = number(drest) + both;
+        dx.push_back(static_cast<double>(slope));
+        added.push_back(static_cast<double>(number(before) + slope));
+      }
+      const Shape shape{rows, width};
+      const auto on = [&](const Values& values) { return make_tensor(*backend, shape, compute, values); };
+      const Tensor xt = on(x), d = make_poisoned(*backend, shape, compute), r = make_poisoned(*backend, shape, compute);
+      backend->split_dropout(xt, dropout, d, r);
+      QVERIFY(read_back(*backend, d) == rounded(dropped, compute));
+      QVERIFY(read_back(*backend, r) == rounded(rest, compute));
+      const Tensor alone = make_poisoned(*backend, shape, compute);
+      backend->split_dropout(xt, dropout, alone, {});
+      QVERIFY(read_back(*backend, alone) == rounded(dropped, compute));
+      const Tensor gradient = make_poisoned(*backend, shape, compute), sum = on(before);
+      backend->split_dropout_backward(on(ddropped), on(drest), dropout, gradient, Write::overwrite);
+      backend->split_dropout_backward(on(ddropped), on(drest), dropout, sum, Write::accumulate);
+      QVERIFY(read_back(*backend, gradient) == rounded(dx, compute));
+      QVERIFY(read_back(*backend, sum) == rounded(added, compute));
+      if (!backend->fuses_parts()) continue;
+      const WideTensor from = make_wide(*backend, shape, compute, x, 8, 3), to = make_wide(*backend, shape, compute, before, 4, 5);
+      backend->split_dropout(from.view, dropout, to.view, {});
+      QVERIFY(read_wide(*backend, to) == rounded(dropped, compute));
+    }
+  }
+
   void wrong_operands_are_refused() {
     const auto backend = test_backend(1);
     const Tensor keys = make_keys(*backend, random_keys(4, 1)), few = make_keys(*backend, random_keys(3, 1));
@@ -274,6 +322,16 @@ class TestDropout : public KernelTest {
     QVERIFY(noise_refuses(x, keys, short_sizes));
     QVERIFY(noise_refuses(x, keys, keys));
     QVERIFY(noise_refuses(keys, keys, sizes));
+    const Tensor same = random_tensor(*backend, {4, 8}, DType::f32, 2), other = random_tensor(*backend, {4, 7}, DType::f32, 2);
+    const auto split_refuses = [&](TensorView from, const LoraDropout& dropout, TensorView to) {
+      return throws([&] { backend->split_dropout(from, dropout, to, {}); }, ErrorCode::invalid_argument);
+    };
+    QVERIFY(!split_refuses(x, {0.5f, keys, 1}, same));
+    QVERIFY(split_refuses(x, {0.5f, few, 1}, same));
+    QVERIFY(split_refuses(x, {0.5f, keys, 1}, other));
+    QVERIFY(split_refuses(x, {0.0f, keys, 1}, same));
+    QVERIFY(throws([&] { backend->split_dropout_backward(x, other, {0.5f, keys, 1}, same, Write::overwrite); },
+                   ErrorCode::invalid_argument));
   }
 };
 

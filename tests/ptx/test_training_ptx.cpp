@@ -140,6 +140,8 @@ class TestTrainingPtx : public QObject {
     QTest::newRow("f32, offloaded") << DType::f32 << 2 << true << 1e-5;
     QTest::newRow("bf16, recomputed") << DType::bf16 << 2 << false << 5e-3;
     QTest::newRow("f16, one recomputed") << DType::f16 << 1 << false << 5e-3;
+    QTest::newRow("DoRA, f32, one recomputed") << DType::f32 << 1 << false << 1e-5;
+    QTest::newRow("DoRA, bf16, offloaded") << DType::bf16 << 2 << true << 1e-2;
   }
   void dropout_and_noise_agree_with_the_processor() {
     QFETCH(DType, compute);
@@ -149,6 +151,7 @@ class TestTrainingPtx : public QObject {
     Settings there = settings("cuda"), here = settings("cpu");
     if (!make_backend({.device = "cuda"})->supports(compute))
       QSKIP("this card does not compute in this type");
+    there.dora = here.dora = QString(QTest::currentDataTag()).startsWith("DoRA");
     const Outcome without = train(here, DType::f32, 0, 4);
     there.dropout = here.dropout = 0.15;
     there.neftune = here.neftune = 5;
