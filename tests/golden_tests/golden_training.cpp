@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden_tests/golden_training.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -111,6 +114,8 @@ Training::Training(const Settings& settings)
 }
 
 void Training::start(const Settings& settings, std::int64_t recomputed_layers) {
+  settings_ = settings;
+  recomputed_layers_ = recomputed_layers;
   Trainer::Parts parts;
   parts.model = &model.base();
   parts.adapter = &adapter;
@@ -122,6 +127,17 @@ void Training::start(const Settings& settings, std::int64_t recomputed_layers) {
   parts.plan = make_plan(model.spec(), data, parts.settings, {std::uint64_t{1} << 32, 4});
   parts.plan.recomputed_layers = recomputed_layers;
   trainer = std::make_unique<Trainer>(parts);
+}
+
+void Training::resume() {
+  const auto folder = std::filesystem::temp_directory_path() / ("golden-" + std::to_string(::getpid()));
+  std::filesystem::remove_all(folder);
+  trainer->save(folder.string(), {});
+  trainer.reset();
+  model.backend().fill_zero(adapter.parameters());
+  start(settings_, recomputed_layers_);
+  trainer->restore(folder.string());
+  std::filesystem::remove_all(folder);
 }
 
 double Training::compare(TensorView block, const std::string& file, double tolerance) {

@@ -25,6 +25,9 @@ struct Training {
   explicit Training(const Settings& settings);
 
 
+  /// Saves the training, forgets it, and goes on from what was saved with a new trainer.
+  void resume();
+
   /// Every tensor of a block (parameters or gradients) against the file of PEFT names; throws
   /// std::runtime_error naming one that is off by more than `tolerance` (relative); gives the worst.
   double compare(TensorView block, const std::string& file, double tolerance);
@@ -36,6 +39,9 @@ struct Training {
 
  private:
   void start(const Settings& settings, std::int64_t recomputed_layers);
+
+  Settings settings_;
+  std::int64_t recomputed_layers_ = 0;
 };
 
 }  // namespace lorikeet::golden

@@ -98,10 +98,14 @@ class TestGoldenCurves : public QObject {
     const Settings settings = settings_of(one.at("options"));
     // A code of the 8-bit state may fall on the other side of an edge.
     const double tolerance = settings.optimizer == "adamw-8bit" && settings.rank == 64 ? 1e-4 : 1e-5;
-    golden::Training t(settings);
+    golden::Training t(settings), again(settings);
     double worst_loss = 0, worst_norm = 0;
     for (const auto& expected : one.at("curve")) {
       const StepReport got = t.trainer->step();
+      if (got.step == 6) again.resume();
+      const StepReport resumed = again.trainer->step();
+      QVERIFY(resumed.loss == got.loss && resumed.grad_norm == got.grad_norm &&
+              resumed.learning_rate == got.learning_rate);
       QCOMPARE(got.trained_tokens, expected.at("trained_tokens").get<std::int64_t>());
       QVERIFY(std::fabs(got.learning_rate - expected.at("learning_rate").get<double>()) <= 1e-12);
       const double loss = relative(got.loss, expected.at("loss").get<double>());
@@ -112,6 +116,12 @@ class TestGoldenCurves : public QObject {
     qInfo("loss: %.1e, gradient norm: %.1e", worst_loss, worst_norm);
     QVERIFY(worst_loss <= tolerance);
     QVERIFY(worst_norm <= 10 * tolerance);
+    const auto numbers = [](golden::Training& of) {
+      std::vector<float> values(static_cast<std::size_t>(of.adapter.parameter_count()));
+      of.model.backend().download(values.data(), of.adapter.parameters());
+      return values;
+    };
+    QVERIFY2(numbers(t) == numbers(again), "a run that was resumed ends elsewhere");
   }
 
   void adamw_in_8_bits_learns_as_in_32() {

@@ -70,6 +70,7 @@ class TestGoldenDropout : public QObject {
     golden::Training& t = *training;
     double worst_loss = 0, worst_norm = 0;
     for (const auto& expected : run.at("curve")) {
+      if (expected.at("step") == 4) t.resume();  // in the middle of the curve of a run that was not
       const StepReport got = t.trainer->step();
       QCOMPARE(got.step, expected.at("step").get<std::int64_t>());
       worst_loss = std::max(worst_loss, relative(got.loss, expected.at("loss").get<double>()));
