@@ -262,19 +262,20 @@ class TestDoraTraining : public QObject {
     }
   }
 
-  void dropout_with_magnitudes_is_refused_by_name() {
-    TrainingSetup run = setup(settings());
-    Transformer::Options options;
-    options.max_tokens = 64;
-    options.keep.assign(2, true);
-    options.dropout = 0.1f;
-    try {
-      Transformer(run.model(), &run.adapter(), options);
-      QFAIL("it was accepted");
-    } catch (const Error& error) {
-      QCOMPARE(error.code(), ErrorCode::unsupported);
-      QCOMPARE(error.where(), std::string("dropout"));
+  void dropout_draws_the_same_in_kept_and_recomputed_layers_and_within_the_plan() {
+    Settings dropped = settings();
+    dropped.dropout = 0.3;
+    std::vector<std::vector<float>> ends;
+    for (const std::int64_t recomputed : {0, 1, 2}) {
+      TrainingSetup run = setup(dropped, recomputed);
+      for (int i = 0; i < 3; ++i) run.trainer().step();
+      ends.push_back(run.parameters());
+      QVERIFY(run.backend().budget().peak_bytes() <= run.plan().memory.total());
     }
+    QVERIFY(ends[0] == ends[1] && ends[0] == ends[2]);
+    TrainingSetup whole = setup(settings(), 0);
+    for (int i = 0; i < 3; ++i) whole.trainer().step();
+    QVERIFY(whole.parameters() != ends[0]);
   }
 
   void an_adapter_is_written_and_read_with_its_magnitudes() {
