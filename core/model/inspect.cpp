@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/inspect.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -26,8 +27,10 @@ void attempt(Json& report, const std::function<void()>& part) {
   try {
     part();
   } catch (const Error& error) {
-    report["problems"].push_back(
-        {{"what", error.message()}, {"where", error.where()}, {"hint", error.hint()}});
+    const Json problem = {{"what", error.message()}, {"where", error.where()}, {"hint", error.hint()}};
+    Json& all = report["problems"];
+    // What keeps a file from being opened keeps every part of the inspection from it.
+    if (std::find(all.begin(), all.end(), problem) == all.end()) all.push_back(problem);
   }
 }
 

@@ -18,9 +18,19 @@ std::string value_of(const Json& value) {
   return text;
 }
 
-/// One line: text as it is, an object as "key value, key value".
+/// A problem as errors are said elsewhere: what, where, what to do.
+std::string problem_of(const Json& item) {
+  const auto part = [&](const char* key, const char* before) {
+    const std::string text = item.value(key, "");
+    return text.empty() ? text : before + text;
+  };
+  return part("what", "") + part("where", ": ") + part("hint", ". ");
+}
+
+/// One line: text as it is, a problem as a sentence, another object as "key value, key value".
 std::string line_of(const Json& item) {
   if (!item.is_object()) return value_of(item);
+  if (item.contains("what")) return problem_of(item);
   std::string line;
   for (const auto& [key, value] : item.items()) {
     if (value.is_object() && value.empty()) continue;
