@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "core/data/packing.h"
 #include "core/model/activation_plan.h"
@@ -169,6 +170,12 @@ std::uint64_t checkpoints_at_once(const Plan& plan, const Settings& settings) {
   return static_cast<std::uint64_t>(std::min(settings.keep_checkpoints + (evaluates ? 2 : 1), written));
 }
 
+std::int64_t sum_of_largest(std::vector<std::int64_t> values, std::int64_t count) {
+  std::sort(values.begin(), values.end(), std::greater<>());
+  const auto taken = std::min<std::ptrdiff_t>(std::ssize(values), count);
+  return std::accumulate(values.begin(), values.begin() + taken, std::int64_t{0});
+}
+
 }  // namespace
 
 std::int64_t sample_context(const ModelSpec& spec) {
@@ -226,8 +233,11 @@ TokenCounts DataShape::counts() const {
 }
 
 std::int64_t largest_batch_tokens(const DataShape& data, const Settings& settings, std::int64_t max_length) {
-  const std::int64_t batch =
-      settings.packing ? std::min(settings.batch_size * max_length, data.tokens) : data.longest_rows_sum;
+  std::int64_t batch = data.longest_rows_sum;
+  if (settings.packing) {
+    batch = std::min(settings.batch_size * max_length, data.tokens);
+    if (data.fullest_bins_sum > 0) batch = std::min(batch, data.fullest_bins_sum);
+  }
   return std::max({batch, data.longest_row, std::int64_t{1}});
 }
 
@@ -249,12 +259,19 @@ DataShape data_shape(const std::vector<TokenRow>& train, const std::vector<Token
     shape.evaluation_tokens += length;
     shape.longest_row = std::max(shape.longest_row, length);
   }
-  std::sort(lengths.begin(), lengths.end(), std::greater<>());
-  for (std::size_t i = 0; i < lengths.size() && i < static_cast<std::size_t>(settings.batch_size); ++i) {
-    shape.longest_rows_sum += lengths[i];
-  }
+  shape.longest_rows_sum = sum_of_largest(lengths, settings.batch_size);
   const auto batches = epoch_batches(train, settings, 0, max_length);
   shape.micro_batches_per_epoch = static_cast<std::int64_t>(batches.micro_batches.size());
+  if (settings.packing) {
+    Settings one_bin = settings;
+    one_bin.batch_size = 1;
+    std::vector<std::int64_t> bins;
+    for (const auto& bin : epoch_batches(train, one_bin, 0, max_length).micro_batches) {
+      bins.push_back(0);
+      for (const std::int64_t row : bin) bins.back() += std::ssize(train[static_cast<std::size_t>(row)].ids);
+    }
+    shape.fullest_bins_sum = sum_of_largest(std::move(bins), settings.batch_size);
+  }
   return shape;
 }
 

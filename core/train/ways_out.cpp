@@ -13,6 +13,7 @@ constexpr std::int64_t shortest_length = 128;  ///< tokens; below it rows of ins
 /// The rows as they would be with these settings, at most: they are not tokenised again for a guess.
 DataShape shape_with(DataShape data, const Settings& settings) {
   if (settings.max_length > 0) data.longest_row = std::min(data.longest_row, settings.max_length);
+  data.fullest_bins_sum = 0;  // other bins
   data.longest_rows_sum = std::min(data.longest_rows_sum, settings.batch_size * data.longest_row);
   return data;
 }
