@@ -219,7 +219,8 @@ bool is_row_boundary(WeightFormat format, std::int64_t in, std::int64_t first) {
 }
 
 Weight rows_of(const Weight& weight, std::int64_t first, std::int64_t count) {
-  if (first < 0 || count < 1 || count > weight.out - first || !is_row_boundary(weight.format, weight.in, first))
+  if (first < 0 || count < 1 || count > weight.out - first ||
+      !is_row_boundary(weight.format, weight.in, first))
     throw Error(ErrorCode::invalid_argument, "The weight has no such rows to lend");
   const std::int64_t before = first * weight.in, elements = count * weight.in;
   Weight rows;

@@ -185,7 +185,8 @@ void Session::Impl::normalise(const NormWeights& weights, TensorView from, Tenso
   norm_forward(backend, spec, weights, from, to, all.row_range(0, pieces), all.row_range(pieces, pieces));
 }
 
-void Session::Impl::join(std::int64_t index, Linear which, TensorView in, TensorView residual, TensorView to) {
+void Session::Impl::join(std::int64_t index, Linear which, TensorView in, TensorView residual,
+                         TensorView to) {
   if (spec.block != BlockKind::sandwich) return linear(index, std::array{Part{which, to}}, in, residual);
   const NormRole role = which == down_proj ? mlp_output_norm : attention_output_norm;
   const TensorView output = inputs.norm.rows(in.rows());

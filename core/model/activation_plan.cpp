@@ -131,13 +131,14 @@ void Placer::place_inputs(ActivationPlaces& places) {
   places.inputs.push_back(places.dx);
 }
 
-/// One group at a time is at hand. Behind o_proj and down_proj their scaled output gradients take the products'
-/// places, and those have branches behind them.
+/// One group at a time is at hand. Behind o_proj and down_proj their scaled output gradients take the
+/// products' places, and those have branches behind them.
 void Placer::place_products(ActivationPlaces& places) {
   const std::int64_t query = spec_.heads * spec_.head_dim, key = spec_.kv_heads * spec_.head_dim;
   auto& z = places.products;
   const std::uint64_t mark = used_;
-  if (ranks({q_proj, k_proj, v_proj}) > 0) group<3>({query, key, key}, 0, {&z[q_proj], &z[k_proj], &z[v_proj]});
+  if (ranks({q_proj, k_proj, v_proj}) > 0)
+    group<3>({query, key, key}, 0, {&z[q_proj], &z[k_proj], &z[v_proj]});
   for (const Linear one : {o_proj, down_proj}) {
     used_ = mark;
     if (ranks({one}) > 0) z[one] = tailed(spec_.hidden_size, ranks({one}));

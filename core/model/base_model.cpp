@@ -29,18 +29,21 @@ class Loader {
     return weight;
   }
 
-  /// The layer's weights into the roles they have. Rows that cannot be lent because quantised blocks cross their
-  /// boundary are quantised by themselves.
-  void linear(const std::string& layer, const LinearModule& module, WeightFormat format, LayerWeights& weights) {
+  /// The layer's weights into the roles they have. Rows that cannot be lent because quantised blocks cross
+  /// their boundary are quantised by themselves.
+  void linear(const std::string& layer, const LinearModule& module, WeightFormat format,
+              LayerWeights& weights) {
     const std::string name = layer + module.name;
     if (module.rows.size() == 1) {
       weights.linear[module.rows[0].role] = matrix(name, module.out, module.in, format, module.bias);
       return;
     }
     bool lends = true;
-    for (const LinearRows& rows : module.rows) lends = lends && is_row_boundary(format, module.in, rows.first);
+    for (const LinearRows& rows : module.rows)
+      lends = lends && is_row_boundary(format, module.in, rows.first);
     if (lends) {
-      const Weight& whole = weights.fused.emplace_back(matrix(name, module.out, module.in, format, module.bias));
+      const Weight& whole =
+          weights.fused.emplace_back(matrix(name, module.out, module.in, format, module.bias));
       for (const LinearRows& rows : module.rows)
         weights.linear[rows.role] = rows_of(whole, rows.first, rows.count);
       return;
@@ -50,8 +53,10 @@ class Loader {
       const auto read = [&](std::int64_t first, std::span<float> out) {
         read_elements(tensor, rows.first * module.in + first, out);
       };
-      weights.linear[rows.role] = make_weight(backend_, format, rows.count, module.in, read, name + ".weight");
-      if (module.bias) weights.linear[rows.role].bias = vector(name + ".bias", module.out, rows.first, rows.count);
+      weights.linear[rows.role] =
+          make_weight(backend_, format, rows.count, module.in, read, name + ".weight");
+      if (module.bias)
+        weights.linear[rows.role].bias = vector(name + ".bias", module.out, rows.first, rows.count);
     }
     finish(tensor);
   }
@@ -125,8 +130,7 @@ BaseModel BaseModel::load(Backend& backend, const ModelSpec& spec, const WeightS
     model.layers_.push_back(std::move(weights));
   }
   model.final_norm_ = loader.norm(final_norm_name(spec), hidden, spec.norm);
-  if (!spec.tied_head)
-    model.head_ = loader.matrix("lm_head", spec.vocab_size, hidden, wide, spec.head_bias);
+  if (!spec.tied_head) model.head_ = loader.matrix("lm_head", spec.vocab_size, hidden, wide, spec.head_bias);
   return model;
 }
 

@@ -16,16 +16,16 @@ Activation activation_of(const ModelSpec& spec) {
 
 }  // namespace
 
-void norm_forward(Backend& backend, const ModelSpec& spec, const NormWeights& norm, TensorView x, TensorView y,
-                  TensorView mean, TensorView rstd) {
+void norm_forward(Backend& backend, const ModelSpec& spec, const NormWeights& norm, TensorView x,
+                  TensorView y, TensorView mean, TensorView rstd) {
   const auto epsilon = static_cast<float>(spec.norm_epsilon);
   if (spec.norm == NormKind::layer)
     return backend.layer_norm_forward(x, norm.weight, norm.bias, epsilon, y, mean, rstd);
   backend.rms_norm_forward(x, norm.weight, epsilon, y, rstd, scale_of(spec));
 }
 
-void norm_backward(Backend& backend, const ModelSpec& spec, const NormWeights& norm, TensorView dy, TensorView x,
-                   TensorView mean, TensorView rstd, TensorView dx, Write write) {
+void norm_backward(Backend& backend, const ModelSpec& spec, const NormWeights& norm, TensorView dy,
+                   TensorView x, TensorView mean, TensorView rstd, TensorView dx, Write write) {
   if (spec.norm == NormKind::layer)
     return backend.layer_norm_backward(dy, x, norm.weight, mean, rstd, dx, write);
   backend.rms_norm_backward(dy, x, norm.weight, rstd, dx, write, scale_of(spec));
@@ -36,7 +36,8 @@ void activate(Backend& backend, const ModelSpec& spec, TensorView gate, TensorVi
   backend.glu_forward(gate, up, inner, activation_of(spec));
 }
 
-void activate_backward(Backend& backend, const ModelSpec& spec, TensorView dinner, TensorView gate, TensorView up) {
+void activate_backward(Backend& backend, const ModelSpec& spec, TensorView dinner, TensorView gate,
+                       TensorView up) {
   if (!spec.has_gate()) return backend.gelu_backward(dinner, up, up);
   backend.glu_backward(dinner, gate, up, gate, up, {}, activation_of(spec));
 }

@@ -17,11 +17,12 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Tables that old checkpoints carry along, which follow from the configuration, and those that are part of it.
+/// Tables that old checkpoints carry along, which follow from the configuration, and those that are part of
+/// it.
 bool is_derived(const std::string& name) {
-  return name == "rope_freqs.weight" || name == "rope_factors_long.weight" || name == "rope_factors_short.weight" ||
-         ends_with(name, ".rotary_emb.inv_freq") || ends_with(name, ".attention.bias") ||
-         ends_with(name, ".attention.masked_bias");
+  return name == "rope_freqs.weight" || name == "rope_factors_long.weight" ||
+         name == "rope_factors_short.weight" || ends_with(name, ".rotary_emb.inv_freq") ||
+         ends_with(name, ".attention.bias") || ends_with(name, ".attention.masked_bias");
 }
 
 /// Collects findings, of each kind no more than a person will read.

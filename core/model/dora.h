@@ -10,8 +10,8 @@
 
 namespace lorikeet {
 
-/// One linear layer (of a fused one a part) with magnitude and direction apart: y = gain o (W x + scale B A x) + bias, gain = m /
-/// norms, norms those of the rows of W + scale B A (formats.md §3.6).
+/// One linear layer (of a fused one a part) with magnitude and direction apart: y = gain o (W x + scale B A
+/// x) + bias, gain = m / norms, norms those of the rows of W + scale B A (formats.md §3.6).
 struct DoraModule {
   LoraBranch lora;
   Weight bare;      ///< the layer's weight without its bias, which is not scaled; borrowed from the base

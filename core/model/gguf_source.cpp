@@ -17,13 +17,18 @@ struct NamePair {
 };
 constexpr NamePair model_names[] = {
     {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
-constexpr NamePair layer_names[] = {
-    {"attn_norm", "input_layernorm"},       {"attn_q", "self_attn.q_proj"},
-    {"attn_k", "self_attn.k_proj"},         {"attn_v", "self_attn.v_proj"},
-    {"attn_qkv", "self_attn.qkv_proj"},     {"attn_q_norm", "self_attn.q_norm"},
-    {"attn_k_norm", "self_attn.k_norm"},    {"attn_output", "self_attn.o_proj"},
-    {"ffn_norm", "post_attention_layernorm"}, {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},              {"ffn_down", "mlp.down_proj"}};
+constexpr NamePair layer_names[] = {{"attn_norm", "input_layernorm"},
+                                    {"attn_q", "self_attn.q_proj"},
+                                    {"attn_k", "self_attn.k_proj"},
+                                    {"attn_v", "self_attn.v_proj"},
+                                    {"attn_qkv", "self_attn.qkv_proj"},
+                                    {"attn_q_norm", "self_attn.q_norm"},
+                                    {"attn_k_norm", "self_attn.k_norm"},
+                                    {"attn_output", "self_attn.o_proj"},
+                                    {"ffn_norm", "post_attention_layernorm"},
+                                    {"ffn_gate", "mlp.gate_proj"},
+                                    {"ffn_up", "mlp.up_proj"},
+                                    {"ffn_down", "mlp.down_proj"}};
 /// What families call otherwise.
 constexpr NamePair gemma2_names[] = {{"ffn_norm", "pre_feedforward_layernorm"},
                                      {"post_attention_norm", "post_attention_layernorm"},
@@ -93,8 +98,10 @@ class GgufSource : public WeightSource {
         if (is_module(tensor.name, "self_attn.q_proj")) tensor.permuted_heads = spec.heads;
         if (is_module(tensor.name, "self_attn.k_proj")) tensor.permuted_heads = spec.kv_heads;
       }
-      if (is_module(tensor.name, "self_attn.qkv_proj") && !spec.fused_qkv) add_parts(tensor, spec, i);
-      else add(std::move(tensor), i);
+      if (is_module(tensor.name, "self_attn.qkv_proj") && !spec.fused_qkv)
+        add_parts(tensor, spec, i);
+      else
+        add(std::move(tensor), i);
     }
   }
 
@@ -119,7 +126,8 @@ class GgufSource : public WeightSource {
     entries_.push_back(entry);
   }
 
-  /// Rows of q, k and v that older converters laid below each other where the model has three matrices (Phi-2).
+  /// Rows of q, k and v that older converters laid below each other where the model has three matrices
+  /// (Phi-2).
   void add_parts(const SourceTensor& whole, const ModelSpec& spec, std::size_t entry) {
     const std::int64_t q = spec.heads * spec.head_dim, kv = spec.kv_heads * spec.head_dim;
     if (whole.shape.empty() || whole.shape[0] != q + 2 * kv) return add(whole, entry);

@@ -17,8 +17,8 @@ struct Architecture {
   const char* gguf;
   const char* family;
 };
-constexpr Architecture architectures[] = {{"llama", "llama"}, {"qwen2", "qwen2"}, {"qwen3", "qwen3"},
-                                          {"phi2", "phi"},    {"phi3", "phi3"},   {"gemma", "gemma"},
+constexpr Architecture architectures[] = {{"llama", "llama"},  {"qwen2", "qwen2"}, {"qwen3", "qwen3"},
+                                          {"phi2", "phi"},     {"phi3", "phi3"},   {"gemma", "gemma"},
                                           {"gemma2", "gemma2"}};
 
 [[noreturn]] void unsupported(const std::string& what, const std::string& where,
@@ -107,7 +107,8 @@ class SpecReader {
     }
     spec_.vocab_size = embedding->shape[0];
     if (whole("vocab_size", spec_.vocab_size, 1, SpecLimits::vocab) != spec_.vocab_size) {
-      throw Error(ErrorCode::bad_format, "The embedding has another number of rows", where(key("vocab_size")));
+      throw Error(ErrorCode::bad_format, "The embedding has another number of rows",
+                  where(key("vocab_size")));
     }
     // The converter writes four times the hidden size for every Phi-2; the matrix knows.
     const GgufTensor* up = file_.find("blk.0.ffn_up.weight");
@@ -116,7 +117,8 @@ class SpecReader {
 
   void read_family() {
     const bool phi = spec_.family == "phi", gemma = spec_.family.starts_with("gemma");
-    const std::string epsilon = key(phi ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon");
+    const std::string epsilon =
+        key(phi ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon");
     if (!file_.has(epsilon)) throw Error(ErrorCode::bad_format, "The metadata lacks a value", where(epsilon));
     spec_.norm_epsilon = as_written(file_.number(epsilon, 0));
     spec_.sliding_window = whole("attention.sliding_window", 0, 0, SpecLimits::context);
@@ -146,7 +148,8 @@ class SpecReader {
     if (!file_.has(key("attention.sliding_window"))) spec_.sliding_window = 4096;
     for (std::int64_t layer = 0; spec_.sliding_window > 0 && layer < spec_.layers; ++layer)
       spec_.full_layers.push_back(layer % 2 == 1);
-    // The file does not say query_pre_attn_scalar: it is the head's dimension but in the model of 46 layers (27B).
+    // The file does not say query_pre_attn_scalar: it is the head's dimension but in the model of 46 layers
+    // (27B).
     constexpr std::int64_t layers_of_27b = 46;
     spec_.query_scalar = spec_.layers == layers_of_27b
                              ? static_cast<double>(spec_.hidden_size) / static_cast<double>(spec_.heads)
@@ -171,7 +174,8 @@ class SpecReader {
     RopeSpec& rope = spec_.rope;
     rope.theta = file_.number(key("rope.freq_base"), 10000.0);
     rope.rotary_dim = whole("rope.dimension_count", spec_.head_dim, 1, SpecLimits::head_dim);
-    rope.original_context = whole("rope.scaling.original_context_length", spec_.context, 1, SpecLimits::context);
+    rope.original_context =
+        whole("rope.scaling.original_context_length", spec_.context, 1, SpecLimits::context);
     rope.divisors = divisors("rope_freqs.weight");
     rope.long_factors = divisors("rope_factors_long.weight");
     rope.short_factors = divisors("rope_factors_short.weight");
@@ -183,7 +187,8 @@ class SpecReader {
     if (!rope.long_factors.empty() || kind == "longrope") return read_longrope();
     if (kind == "none" && !(factor > 1)) return;  // a factor without a kind is linear, as older files have it
     if (kind != "none" && kind != "linear" && kind != "yarn") {
-      unsupported("RoPE scaling of the kind \"" + kind + "\" cannot be used", where(key("rope.scaling.type")));
+      unsupported("RoPE scaling of the kind \"" + kind + "\" cannot be used",
+                  where(key("rope.scaling.type")));
     }
     rope.kind = kind == "yarn" ? Kind::yarn : Kind::linear;
     rope.factor = factor == 0 ? 1 : factor;

@@ -28,8 +28,8 @@ std::vector<LoraModule> place_modules(const std::vector<AdapterModule>& modules,
   float* next = block.view().as<float>();
   std::vector<LoraModule> placed;
   for (const AdapterModule& module : modules) {
-    LoraModule lora{
-        module.layer, module.name, module.rank, module.in, module.out, module.scale, {}, {}, {}, module.rows};
+    LoraModule lora{module.layer, module.name, module.rank, module.in, module.out,
+                    module.scale, {},          {},          {},        module.rows};
     lora.a = {next, DType::f32, {module.rank, module.in}};
     next += module.rank * module.in;
     lora.b = {next, DType::f32, {module.out, module.rank}};

@@ -111,7 +111,8 @@ void read_layer_types(const Json& config, ModelSpec& spec, const std::function<b
   const auto found = config.find("layer_types");
   const bool given = found != config.end() && !found->is_null();
   if (given && (!found->is_array() || static_cast<std::int64_t>(found->size()) != spec.layers))
-    throw Error(ErrorCode::bad_format, "There have to be as many layer types as layers", name + ": layer_types");
+    throw Error(ErrorCode::bad_format, "There have to be as many layer types as layers",
+                name + ": layer_types");
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     if (!given) {
       spec.full_layers.push_back(is_full(layer));
@@ -133,7 +134,8 @@ void read_qwen(const Json& config, ModelSpec& spec, const std::string& name) {
   if (!json_bool(config, "use_sliding_window", false, name)) return;
   spec.sliding_window = nullable_int(config, "sliding_window", 4096, 0, 1, SpecLimits::context, name);
   const std::int64_t first = json_int(config, "max_window_layers", 28, 0, SpecLimits::layers, name);
-  read_layer_types(config, spec, [&](std::int64_t layer) { return layer < first; }, name);
+  read_layer_types(
+      config, spec, [&](std::int64_t layer) { return layer < first; }, name);
 }
 
 void read_phi(const Json& config, ModelSpec& spec, const std::string& name) {
@@ -163,7 +165,8 @@ void read_gemma(const Json& config, ModelSpec& spec, const std::string& name) {
   spec.attention_soft_cap = cap("attn_logit_softcapping", 50);
   spec.logit_soft_cap = cap("final_logit_softcapping", 30);
   spec.sliding_window = nullable_int(config, "sliding_window", 4096, 0, 1, SpecLimits::context, name);
-  read_layer_types(config, spec, [](std::int64_t layer) { return layer % 2 == 1; }, name);
+  read_layer_types(
+      config, spec, [](std::int64_t layer) { return layer % 2 == 1; }, name);
 }
 
 /// What sets a family apart, once its extents are read.

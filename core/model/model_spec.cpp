@@ -26,8 +26,8 @@ std::int64_t ModelSpec::parameters() const {
   std::int64_t layer = 0;
   for (const LinearModule& module : linear_modules(*this)) layer += module.bias ? module.out : 0;
   for (const NormModule& module : norm_modules(*this)) layer += norm_width_factor * module.width;
-  return linear_parameters() + layers * layer + norm_width_factor * hidden_size + table * (tied_head ? 1 : 2) +
-         (head_bias ? vocab_size : 0);
+  return linear_parameters() + layers * layer + norm_width_factor * hidden_size +
+         table * (tied_head ? 1 : 2) + (head_bias ? vocab_size : 0);
 }
 
 float ModelSpec::attention_scale() const {
@@ -60,11 +60,8 @@ std::vector<LinearModule> linear_modules(const ModelSpec& spec) {
   }
   add(phi ? "self_attn.dense" : "self_attn.o_proj", o_proj, hidden, q, spec.o_bias);
   if (spec.fused_gate_up) {
-    modules.push_back({"mlp.gate_up_proj",
-                       2 * wide,
-                       hidden,
-                       spec.mlp_bias,
-                       {{gate_proj, 0, wide}, {up_proj, wide, wide}}});
+    modules.push_back(
+        {"mlp.gate_up_proj", 2 * wide, hidden, spec.mlp_bias, {{gate_proj, 0, wide}, {up_proj, wide, wide}}});
   } else {
     if (spec.has_gate()) add("mlp.gate_proj", gate_proj, wide, hidden, spec.mlp_bias);
     add(phi ? "mlp.fc1" : "mlp.up_proj", up_proj, wide, hidden, spec.mlp_bias);

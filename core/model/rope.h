@@ -10,9 +10,10 @@
 
 namespace lorikeet {
 
-/// Inverse frequencies of each rotated pair, f32 as Hugging Face has them (formats.md §1.5). `positions` is how
-/// many the tables will reach: dynamic scaling stretches by it, and longrope takes its long factors where it is
-/// beyond the original context. `linear_factor` divides them all (design.md §10, "RoPE beyond the context").
+/// Inverse frequencies of each rotated pair, f32 as Hugging Face has them (formats.md §1.5). `positions` is
+/// how many the tables will reach: dynamic scaling stretches by it, and longrope takes its long factors where
+/// it is beyond the original context. `linear_factor` divides them all (design.md §10, "RoPE beyond the
+/// context").
 std::vector<float> rope_inverse_frequencies(const RopeSpec& rope, std::int64_t positions,
                                             double linear_factor = 1);
 

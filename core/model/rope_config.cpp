@@ -40,8 +40,10 @@ class RopeReader {
     rope.original_context = context;
     if (rope.kind == Kind::yarn || rope.kind == Kind::longrope) {
       rope.original_context = whole("original_max_position_embeddings", context);
-      if (rope.kind == Kind::yarn) read_yarn(rope, context);
-      else read_longrope(rope, context);
+      if (rope.kind == Kind::yarn)
+        read_yarn(rope, context);
+      else
+        read_longrope(rope, context);
     }
     if (rope.kind == Kind::llama3) {
       rope.low_freq_factor = required("low_freq_factor");
@@ -109,17 +111,20 @@ class RopeReader {
     const auto scaled = [&](double by) {
       return rope.factor <= 1 ? 1.0 : 0.1 * by * std::log(rope.factor) + 1.0;
     };
-    if (given("attention_factor")) rope.attention_factor = number("attention_factor", 1);
-    else if (mscale != 0 && all != 0) rope.attention_factor = scaled(mscale) / scaled(all);
-    else rope.attention_factor = yarn_attention_factor(rope.factor);
+    if (given("attention_factor"))
+      rope.attention_factor = number("attention_factor", 1);
+    else if (mscale != 0 && all != 0)
+      rope.attention_factor = scaled(mscale) / scaled(all);
+    else
+      rope.attention_factor = yarn_attention_factor(rope.factor);
   }
 
   void read_longrope(RopeSpec& rope, std::int64_t context) const {
     rope.short_factors = factors("short_factor");
     rope.long_factors = factors("long_factor");
-    const double stretch = given("factor") ? number("factor", 1)
-                                           : static_cast<double>(context) /
-                                                 static_cast<double>(rope.original_context);
+    const double stretch = given("factor")
+                               ? number("factor", 1)
+                               : static_cast<double>(context) / static_cast<double>(rope.original_context);
     rope.attention_factor = given("attention_factor")
                                 ? number("attention_factor", 1)
                                 : longrope_attention_factor(stretch, rope.original_context);

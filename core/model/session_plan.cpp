@@ -36,8 +36,9 @@ std::uint64_t session_bytes(const ModelSpec& spec, const SessionShape& shape) {
     return shape.device.tail_columns ? shape.device.tail_columns(width, ranks) : 0;
   };
   const std::int64_t cache = 2 * spec.layers * shape.context * key;
-  const std::int64_t rows = 2 * hidden + query + 2 * key + (spec.has_gate() ? 2 : 1) * inner;  // residuals, q k v, gate and up
-  const std::int64_t inputs = hidden + query + inner;                  // of linear layers
+  const std::int64_t rows =
+      2 * hidden + query + 2 * key + (spec.has_gate() ? 2 : 1) * inner;  // residuals, q k v, gate and up
+  const std::int64_t inputs = hidden + query + inner;                    // of linear layers
   const std::int64_t tails =
       std::max(tail(hidden, r[q_proj] + r[k_proj] + r[v_proj]), tail(hidden, r[gate_proj] + r[up_proj])) +
       tail(query, r[o_proj]) + tail(inner, r[down_proj]);

@@ -19,7 +19,8 @@ struct SessionShape {
   bool dora = false;  ///< the adapter has magnitudes: its gains are folded into a B of the session's own
 };
 
-/// Numbers that norms leave for each token of a chunk: rstd of the most pieces, and as many means (LayerNorm).
+/// Numbers that norms leave for each token of a chunk: rstd of the most pieces, and as many means
+/// (LayerNorm).
 std::int64_t statistics_of(const ModelSpec& spec);
 
 /// Bytes of a Session at their peak, which is while an adapter is set: caches and work space. The tables of

@@ -164,9 +164,19 @@ void Transformer::Impl::place_views(const ActivationPlaces& places) {
     return place.rows == 0 ? TensorView{} : view(place).reshaped({place.rows});
   };
   const auto layer = [&](const LayerPlaces& p) {
-    Activations act{view(p.q),         view(p.k),          view(p.v), view(p.attention),
-                    view(p.middle),    view(p.gate),       view(p.up), view(p.attention_output),
-                    view(p.mlp_output), view(p.lse), {}, {}, {}};
+    Activations act{view(p.q),
+                    view(p.k),
+                    view(p.v),
+                    view(p.attention),
+                    view(p.middle),
+                    view(p.gate),
+                    view(p.up),
+                    view(p.attention_output),
+                    view(p.mlp_output),
+                    view(p.lse),
+                    {},
+                    {},
+                    {}};
     for (std::size_t role = 0; role < norm_count; ++role) {
       act.mean[role] = column(p.mean[role]);
       act.rstd[role] = column(p.rstd[role]);
@@ -217,7 +227,8 @@ void Transformer::Impl::head(float grad_scale, bool with_gradient, TensorView su
   const auto some = [&](TensorView rows) {
     return rows ? rows.row_range(0, batch.label_count) : TensorView{};
   };
-  const TensorView rows = some(head_rows), normed = some(head_norm), mean = some(head_mean), rstd = some(head_rstd);
+  const TensorView rows = some(head_rows), normed = some(head_norm), mean = some(head_mean),
+                   rstd = some(head_rstd);
   const TensorView gradient = with_gradient ? some(head_gradient) : TensorView{};
   backend.gather_rows(inputs.back(), batch.labels, rows);
   norm_forward(backend, spec, model.final_norm(), rows, normed, mean, rstd);
@@ -278,8 +289,8 @@ std::vector<float> Transformer::logits(const TokenBatch& batch) {
   Tensor statistics = impl.backend.allocate({2 * tokens}, DType::f32);
   Tensor result = impl.backend.allocate({tokens, vocabulary}, DType::f32);
   const TensorView normed = impl.head_norm.row_range(0, tokens), all = statistics;
-  norm_forward(impl.backend, impl.spec, impl.model.final_norm(), impl.inputs.back().row_range(0, tokens), normed,
-               all.row_range(0, tokens), all.row_range(tokens, tokens));
+  norm_forward(impl.backend, impl.spec, impl.model.final_norm(), impl.inputs.back().row_range(0, tokens),
+               normed, all.row_range(0, tokens), all.row_range(tokens, tokens));
   impl.backend.head_logits(normed, impl.model.head(), result, static_cast<float>(impl.spec.logit_soft_cap));
   std::vector<float> host(static_cast<std::size_t>(tokens * vocabulary));
   impl.backend.download(host.data(), result);

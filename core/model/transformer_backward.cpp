@@ -72,14 +72,13 @@ void Transformer::Impl::linear_back(std::int64_t layer, std::span<const Part> pa
     ++count;
   }
   if (any_adapted) magnitudes_back(layer, parts, x, act, gradients, {group.data(), count});
-  if (any_adapted || dx_out)
-    backend.linear_group_backward({group.data(), count}, x, dx_out, write);
+  if (any_adapted || dx_out) backend.linear_group_backward({group.data(), count}, x, dx_out, write);
 }
 
 void Transformer::Impl::normalise_back(std::int64_t layer, NormRole role, TensorView dy, TensorView x,
                                        const Activations& act, TensorView dx_out, Write write) {
-  norm_backward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], dy, x, act.mean[role],
-                act.rstd[role], dx_out, write);
+  norm_backward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], dy, x,
+                act.mean[role], act.rstd[role], dx_out, write);
 }
 
 TensorView Transformer::Impl::join_back(std::int64_t layer, Linear which, const Activations& act) {
@@ -93,7 +92,8 @@ TensorView Transformer::Impl::join_back(std::int64_t layer, Linear which, const 
 void Transformer::Impl::backward_mlp(std::int64_t layer, TensorView x, const Activations& act,
                                      TensorView gradients) {
   activate(backend, spec, act.gate, act.up, inner);
-  linear_back(layer, std::array{Part{down_proj, join_back(layer, down_proj, act)}}, inner, act, gradients, dinner);
+  linear_back(layer, std::array{Part{down_proj, join_back(layer, down_proj, act)}}, inner, act, gradients,
+              dinner);
   // The gradients of gate and up take the place of gate and up: nothing reads those again.
   activate_backward(backend, spec, dinner, act.gate, act.up);
   std::array<Part, 2> room;

@@ -39,8 +39,8 @@ void Transformer::Impl::embed() {
 
 void Transformer::Impl::normalise(std::int64_t layer, NormRole role, TensorView x, TensorView y,
                                   const Activations& act) {
-  norm_forward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], x, y, act.mean[role],
-               act.rstd[role]);
+  norm_forward(backend, spec, model.layers()[static_cast<std::size_t>(layer)].norms[role], x, y,
+               act.mean[role], act.rstd[role]);
 }
 
 void Transformer::Impl::rotate(TensorView q, TensorView k, bool inverse) {

@@ -48,7 +48,7 @@ struct SourceTensor {
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;  ///< inside a mapped file owned by the source
   std::int64_t permuted_heads =
-      0;  ///< > 0: rows lie in GGUF's interleaved order of that many heads (formats.md §7.4)
+      0;            ///< > 0: rows lie in GGUF's interleaved order of that many heads (formats.md §7.4)
   float added = 0;  ///< what a stored number lacks of the real one: GGUF keeps 1 + w of Gemma's norms
 
   std::int64_t elements() const;

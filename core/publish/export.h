@@ -35,9 +35,9 @@ std::vector<PlannedFile> plan_export(const ExportRequest& request);
 std::uint64_t rehearse_export(const ExportRequest& request, const std::function<void()>& between = {});
 
 /// Runs it (engine). `progress` gets tensors done and in all. Written into a temporary folder beside `out`,
-/// renamed at the end: a stopped or failed export leaves nothing at `out`. merged: W + scale * B A (with DoRA m / norm o that) in f32
-/// from the 16-bit base, then rounded; config, generation config, tokenizer, LICENSE, NOTICE and use-policy
-/// files are carried over or written from a GGUF's metadata.
+/// renamed at the end: a stopped or failed export leaves nothing at `out`. merged: W + scale * B A (with DoRA
+/// m / norm o that) in f32 from the 16-bit base, then rounded; config, generation config, tokenizer, LICENSE,
+/// NOTICE and use-policy files are carried over or written from a GGUF's metadata.
 using ExportProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 void run_export(const ExportRequest& request, std::stop_token stop = {}, const ExportProgress& progress = {});
 

@@ -208,8 +208,7 @@ std::vector<LinearModule> adapted_modules(const ModelSpec& spec, const std::stri
   for (const auto& name : names) {
     if (std::none_of(all.begin(), all.end(), [&](const auto& module) { return is_named(module, name); })) {
       throw Error(ErrorCode::invalid_argument, "The model has no linear layer named \"" + name + "\"",
-                  "targets",
-                  "Use all-linear, or some of " + known);
+                  "targets", "Use all-linear, or some of " + known);
     }
   }
   for (const auto& module : all) {

@@ -87,8 +87,8 @@ struct DataShape {
   std::int64_t trained_tokens = 0;
   std::int64_t longest_row = 0;       ///< tokens, after cutting, evaluation rows included
   std::int64_t longest_rows_sum = 0;  ///< tokens of the batch_size longest rows together
-  /// With packing: tokens of the batch_size fullest bins together, 0 = not known. It is the same in every epoch:
-  /// which lengths share a bin does not depend on the order of the rows.
+  /// With packing: tokens of the batch_size fullest bins together, 0 = not known. It is the same in every
+  /// epoch: which lengths share a bin does not depend on the order of the rows.
   std::int64_t fullest_bins_sum = 0;
   std::int64_t micro_batches_per_epoch = 0;
   std::int64_t evaluation_tokens = 0;

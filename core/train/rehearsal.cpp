@@ -177,8 +177,8 @@ void Rehearsal::step(Trainer& trainer, GradientCheck& check) {
   std::string rows;
   for (const std::int64_t row : report.rows) rows += (rows.empty() ? "rows " : ", ") + std::to_string(row);
   if (!std::isfinite(report.loss)) {
-    throw Error(ErrorCode::numeric, "The loss of a batch is not finite before anything was trained",
-                rows, "Look at these rows, and at the base model: lorikeet inspect");
+    throw Error(ErrorCode::numeric, "The loss of a batch is not finite before anything was trained", rows,
+                "Look at these rows, and at the base model: lorikeet inspect");
   }
   for (const auto& finding : check.after_step(report, trainer.gradients())) {
     if (finding.nothing_learns) {

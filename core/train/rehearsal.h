@@ -44,10 +44,10 @@ struct RehearsalReport {
 /// Does everything once that a run will do, before its first step: free space for all checkpoints, a
 /// checkpoint written and read back, the longest batch the run can have forward and backward through all
 /// layers with an update (N16: whether every part of the adapter learns), one evaluation batch with the
-/// longest row, and the laying out and merging of an export, without writing it. On a copy: the trainer, its optimiser and its
-/// order of rows are of their own, and the adapter is put back from the checkpoint. `say` is told what comes
-/// next. Throws Error with what would have failed later (disk_full, io, out_of_memory, numeric, bad_format);
-/// the adapter is not put back then.
+/// longest row, and the laying out and merging of an export, without writing it. On a copy: the trainer, its
+/// optimiser and its order of rows are of their own, and the adapter is put back from the checkpoint. `say`
+/// is told what comes next. Throws Error with what would have failed later (disk_full, io, out_of_memory,
+/// numeric, bad_format); the adapter is not put back then.
 RehearsalReport rehearse(const RehearsalParts& parts, const std::function<void(const std::string&)>& say,
                          const std::function<void()>& between);
 

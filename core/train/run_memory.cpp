@@ -54,7 +54,8 @@ void Run::recall_less_memory(std::int64_t from_step) {
     if (change.from_step > from_step) {
       say_less_memory(change, "As before the run was resumed");  // readers have dropped what was said then
     } else {
-      plan_step_shape(plan_, spec_, data_.shape, job_.settings, plan_device(*backend_, compute_), change.shape);
+      plan_step_shape(plan_, spec_, data_.shape, job_.settings, plan_device(*backend_, compute_),
+                      change.shape);
     }
   }
 }

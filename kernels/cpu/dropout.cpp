@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dropped = mask o x / (1 - p), rest = x - dropped; backward dx [+]= mask o (ddropped - drest) / (1 - p) + drest,
-// in f32, rounded once. Source: DoRA's dropout as PEFT has it (formats.md §3.6); generator: kernels/base/random.h.
+// dropped = mask o x / (1 - p), rest = x - dropped; backward dx [+]= mask o (ddropped - drest) / (1 - p) +
+// drest, in f32, rounded once. Source: DoRA's dropout as PEFT has it (formats.md §3.6); generator:
+// kernels/base/random.h.
 #include "kernels/cpu/dropout.h"
 
 #include "kernels/base/random.h"
@@ -58,7 +59,8 @@ void check_operands(const TensorView& x, const LoraDropout& dropout, const char*
 
 }  // namespace
 
-void CpuBackend::split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped, TensorView rest) {
+void CpuBackend::split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped,
+                               TensorView rest) {
   constexpr const char* name = "split_dropout";
   check_operands(x, dropout, name);
   check_tensor(dropped, x.dtype, x.shape, name, "dropped");

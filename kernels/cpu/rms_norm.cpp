@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMSNorm (Zhang and Sennrich 2019): n = x * rstd, rstd = 1 / sqrt(mean(x^2) + epsilon), y = round(n) *
 // weight, or n * (1 + weight) in f32 (Gemma). Backward: g = dy * weight, dx = rstd * (g - n * mean(g * n)).
-// Statistics in f32. A weight narrower than x norms pieces of rows: rows without gaps are then just more, shorter ones.
+// Statistics in f32. A weight narrower than x norms pieces of rows: rows without gaps are then just more,
+// shorter ones.
 #include "kernels/cpu/checks.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/parallel.h"

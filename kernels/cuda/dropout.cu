@@ -3,7 +3,8 @@
 // What stays keeps its bits: 1 / (1 - p) enters the products in f32. Contract: low_rank.h; x (M,K) of a
 // compute type, rows with gaps. Bytes: x once, every copy once, 8 bytes a row. Source: dropout (Srivastava et
 // al. 2014) of a branch's input as in PEFT; generator: random.cuh.
-// And for DoRA: dropped = mask * x / (1 - p), rest = x - dropped, backward dx [+]= mask * (ddropped - drest) / (1 - p)
+// And for DoRA: dropped = mask * x / (1 - p), rest = x - dropped, backward dx [+]= mask * (ddropped - drest)
+// / (1 - p)
 // + drest, in f32, rounded once; all with gaps between rows. Bytes: every operand once, 8 bytes a row.
 #include "kernels/base/random.h"
 #include "kernels/cuda/elements.cuh"
@@ -77,8 +78,8 @@ namespace {
 template <typename T, int N>
 __global__ void __launch_bounds__(256)
     split_dropout_kernel(std::int64_t rows, std::int64_t width, Rows<const T> x, const uint2* keys,
-                         std::uint32_t place, std::uint32_t threshold, float scale, Rows<T> dropped, Rows<T> rest,
-                         bool with_rest) {
+                         std::uint32_t place, std::uint32_t threshold, float scale, Rows<T> dropped,
+                         Rows<T> rest, bool with_rest) {
   for_units<N>(rows, width, [&](auto at) {
     float v[at.count], kept[at.count];
     at.load(x, v);
@@ -125,7 +126,8 @@ const uint2* keys_of(const LoraDropout& dropout) {
 
 }  // namespace
 
-void CudaBackend::split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped, TensorView rest) {
+void CudaBackend::split_dropout(TensorView x, const LoraDropout& dropout, TensorView dropped,
+                                TensorView rest) {
   constexpr const char* name = "split_dropout";
   check_operands(*this, x, dropout, name);
   check_rows(dropped, x.dtype, x.shape, name, "dropped");
@@ -138,7 +140,8 @@ void CudaBackend::split_dropout(TensorView x, const LoraDropout& dropout, Tensor
     launch(stream(), name, e.vector ? split_dropout_kernel<T, lanes> : split_dropout_kernel<T, 1>,
            e.grid(e.vector ? lanes : 1), Extent::threads, 0, e.rows, e.width, rows_of<const T>(x),
            keys_of(dropout), dropout.place, dropout_threshold(dropout.probability),
-           dropout_scale(dropout.probability), rows_of<T>(dropped), rows_of<T>(second), static_cast<bool>(rest));
+           dropout_scale(dropout.probability), rows_of<T>(dropped), rows_of<T>(second),
+           static_cast<bool>(rest));
   });
 }
 

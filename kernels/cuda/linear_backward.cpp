@@ -198,7 +198,9 @@ class Backward {
       const std::int64_t ranks = part.lora->a.rows();
       const TensorView read = has_dropout(*part.lora) ? dropped_[next_dropped++].to : x_;
       // Parts of one fused layer share A, and tasks of one launch may not share what they add to.
-      const auto is_shared = [&](const FactorGradientTask& task) { return task.gradient.data == part.gradient->a.data; };
+      const auto is_shared = [&](const FactorGradientTask& task) {
+        return task.gradient.data == part.gradient->a.data;
+      };
       if (std::any_of(tasks.begin(), tasks.end(), is_shared)) {
         add_factor_gradients(backend_, tasks);
         tasks.clear();

@@ -108,8 +108,8 @@ class TestCliLoop : public QObject {
 
   void n11_steps_that_are_not_finite_pause_the_run_and_name_the_rows() {
     const QString run = path("not-finite");
-    const auto engine = start_cli(
-        train(run, {"--max-steps", "100", "--adapter", adapter_of("huge", 3e38f), "--packing", "false", "--rehearse", "no"}));
+    const auto engine = start_cli(train(run, {"--max-steps", "100", "--adapter", adapter_of("huge", 3e38f),
+                                              "--packing", "false", "--rehearse", "no"}));
     QVERIFY(wait_for_state(run.toStdString(), "paused", *engine));
     RunHistory history = history_of(run);
     QCOMPARE(history.steps.size(), std::size_t{3});

@@ -74,7 +74,8 @@ class TestCliPlan : public QObject {
   }
 
   void what_each_change_would_save_is_said_as_flags() {
-    const Json fit = plan({"--fit", "--optimizer", "adamw", "--batch-size", "8", "--rank", "128"}).json()["fit"];
+    const Json fit =
+        plan({"--fit", "--optimizer", "adamw", "--batch-size", "8", "--rank", "128"}).json()["fit"];
     QVERIFY(!fit["needed"].get<bool>() && fit["cheapest"].is_null());
     QStringList flags;
     for (const Json& option : fit["options"]) {

@@ -96,7 +96,8 @@ Training::Training(std::int64_t recomputed_layers, int threads, const Settings& 
 Training::Training(const std::string& variant, std::int64_t recomputed_layers, int threads,
                    const Settings& given)
     : model("tiny_llama", threads, format_of(variant)),
-      adapter(LoraAdapter::load(model.backend(), model.spec(), path("lora_variants/" + variant + "/adapter_start"))),
+      adapter(LoraAdapter::load(model.backend(), model.spec(),
+                                path("lora_variants/" + variant + "/adapter_start"))),
       rows(golden_rows(false)) {
   Settings settings = given;
   settings.rank = adapter.config().rank;

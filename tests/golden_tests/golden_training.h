@@ -24,7 +24,6 @@ struct Training {
   /// make_training_curves.py and whose B is 0.
   explicit Training(const Settings& settings);
 
-
   /// Saves the training, forgets it, and goes on from what was saved with a new trainer.
   void resume();
 

@@ -29,7 +29,8 @@ class TestGoldenDropout : public QObject {
  private:
   static void compare_block(golden::Training& t, TensorView block, const std::string& file, double allowed) {
     const auto tensors = golden::read_tensors(file);
-    QCOMPARE(tensors.size(), golden::parts_of(t.adapter.modules().front()).size() * t.adapter.modules().size());
+    QCOMPARE(tensors.size(),
+             golden::parts_of(t.adapter.modules().front()).size() * t.adapter.modules().size());
     double worst = 0;
     for (const LoraModule& module : t.adapter.modules())
       for (const char part : golden::parts_of(module)) {
@@ -65,8 +66,9 @@ class TestGoldenDropout : public QObject {
     settings.dropout = run.at("dropout").get<double>();
     settings.neftune = run.at("neftune").get<double>();
     const auto variant = run.at("variant").get<std::string>();
-    auto training = variant.empty() ? std::make_unique<golden::Training>(recomputed_layers, threads, settings)
-                                    : std::make_unique<golden::Training>(variant, recomputed_layers, threads, settings);
+    auto training = variant.empty()
+                        ? std::make_unique<golden::Training>(recomputed_layers, threads, settings)
+                        : std::make_unique<golden::Training>(variant, recomputed_layers, threads, settings);
     golden::Training& t = *training;
     double worst_loss = 0, worst_norm = 0;
     for (const auto& expected : run.at("curve")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every family of models against transformers and PEFT (tests/golden/make_families.py): logits, adapters, gradients of
-// adapters on all linear layers, chat, merged exports.
+// Every family of models against transformers and PEFT (tests/golden/make_families.py): logits, adapters,
+// gradients of adapters on all linear layers, chat, merged exports.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
@@ -20,16 +20,20 @@ namespace {
 constexpr double logit_tolerance = 1e-4;
 constexpr int sequences = 3;
 
-/// A family's folder, its golden values and its adapter. Tables of positions reach as far as one of the sequences:
-/// some kinds of RoPE depend on it.
+/// A family's folder, its golden values and its adapter. Tables of positions reach as far as one of the
+/// sequences: some kinds of RoPE depend on it.
 struct Family {
   explicit Family(const std::string& name_, int sequence, int threads = 1)
       : name(name_),
         values(golden::read_tensors("families/" + name_ + "/golden.safetensors")),
-        model("families/" + name_, threads, WeightFormat::f32, static_cast<std::int64_t>(ids(sequence).size())),
-        adapter(LoraAdapter::load(model.backend(), model.spec(), golden::path("families/" + name_ + "/adapter"))) {}
+        model("families/" + name_, threads, WeightFormat::f32,
+              static_cast<std::int64_t>(ids(sequence).size())),
+        adapter(LoraAdapter::load(model.backend(), model.spec(),
+                                  golden::path("families/" + name_ + "/adapter"))) {}
 
-  std::vector<TokenId> ids(int sequence) const { return values.at("ids_" + std::to_string(sequence)).integers(); }
+  std::vector<TokenId> ids(int sequence) const {
+    return values.at("ids_" + std::to_string(sequence)).integers();
+  }
   std::vector<std::int32_t> positions(int sequence) const {
     return values.at("positions_" + std::to_string(sequence)).integers();
   }
@@ -67,9 +71,10 @@ class TestGoldenFamilies : public QObject {
     QFETCH(QString, name);
     for (int i = 0; i < sequences; ++i) {
       Family family(name.toStdString(), i);
-      near(family.model.logits(nullptr, family.ids(i), family.positions(i)), family.wanted("logits", i), "base");
-      near(family.model.logits(&family.adapter, family.ids(i), family.positions(i)), family.wanted("adapted", i),
-           "adapted");
+      near(family.model.logits(nullptr, family.ids(i), family.positions(i)), family.wanted("logits", i),
+           "base");
+      near(family.model.logits(&family.adapter, family.ids(i), family.positions(i)),
+           family.wanted("adapted", i), "adapted");
     }
   }
 
@@ -134,14 +139,15 @@ class TestGoldenFamilies : public QObject {
       backend.fill_zero(gradients);
       const BatchLoss loss = transformer.forward_backward(batch, 1, gradients);
       const double want = static_cast<double>(family.values.at("loss").floats()[0]);
-      QVERIFY2(std::fabs(loss.loss_sum - want) <= 1e-5 * want, qPrintable(QString::number(loss.loss_sum - want)));
+      QVERIFY2(std::fabs(loss.loss_sum - want) <= 1e-5 * want,
+               qPrintable(QString::number(loss.loss_sum - want)));
       double worst = 0;
       for (const LoraModule& module : family.adapter.modules()) {
         for (const char part : golden::parts_of(module)) {
           const std::string tensor = golden::peft_name(module, part);
-          const double off =
-              golden::relative_difference(golden::module_values(backend, family.adapter, gradients, module, part),
-                                  family.values.at(tensor).floats());
+          const double off = golden::relative_difference(
+              golden::module_values(backend, family.adapter, gradients, module, part),
+              family.values.at(tensor).floats());
           QVERIFY2(off <= 1e-3, qPrintable(QString("%1: %2").arg(QString::fromStdString(tensor)).arg(off)));
           worst = std::max(worst, off);
         }
@@ -164,11 +170,13 @@ class TestGoldenFamilies : public QObject {
     run_export(request);
     golden::TinyModel merged(request.out, 1, WeightFormat::f32, 112);
     for (int i = 0; i < sequences; ++i) {
-      const std::vector<float> beside = family.model.logits(&family.adapter, family.ids(i), family.positions(i));
+      const std::vector<float> beside =
+          family.model.logits(&family.adapter, family.ids(i), family.positions(i));
       const std::vector<float> got = merged.logits(nullptr, family.ids(i), family.positions(i));
       const double off = golden::largest_difference(got, beside);
-      QVERIFY2(off <= 1e-5 * std::max(1.0, golden::largest_difference(beside, std::vector<float>(beside.size()))),
-               qPrintable(QString::number(off)));
+      QVERIFY2(
+          off <= 1e-5 * std::max(1.0, golden::largest_difference(beside, std::vector<float>(beside.size()))),
+          qPrintable(QString::number(off)));
     }
   }
 };

@@ -54,7 +54,8 @@ class TestGoldenVariants : public QObject {
       golden::Training t(name.toStdString(), recomputed, threads);
       double worst_loss = 0, worst_norm = 0, worst_gradient = 0;
       for (const auto& expected : facts.at("curve")) {
-        if (recomputed > 0 && expected.at("step") == 6) t.resume();  // in the middle of the curve of a run that was not
+        if (recomputed > 0 && expected.at("step") == 6)
+          t.resume();  // in the middle of the curve of a run that was not
         const StepReport got = t.trainer->step();
         worst_loss = std::max(worst_loss, relative(got.loss, expected.at("loss").get<double>()));
         worst_norm = std::max(worst_norm, relative(got.grad_norm, expected.at("grad_norm").get<double>()));

@@ -262,12 +262,15 @@ class TestDropout : public KernelTest {
     const LoraDropout dropout{p, on_device, place};
     const float scale = dropout_scale(p);
     for (const DType compute : compute_types()) {
-      const auto some = [&](std::uint64_t seed) { return rounded(random_values(rows * width, seed), compute); };
+      const auto some = [&](std::uint64_t seed) {
+        return rounded(random_values(rows * width, seed), compute);
+      };
       const Values x = some(42), ddropped = some(43), drest = some(44), before = some(45);
       Values dropped, rest, dx, added;
       for (std::int64_t i = 0; i < rows * width; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        const bool stays = word_of(keys, i / width, RandomUse::dropout, place, i % width) >= dropout_threshold(p);
+        const bool stays =
+            word_of(keys, i / width, RandomUse::dropout, place, i % width) >= dropout_threshold(p);
         const auto number = [at](const Values& values) { return static_cast<float>(values[at]); };
         const volatile float kept = stays ? number(x) * scale : 0.0f;
         dropped.push_back(static_cast<double>(kept));
@@ -279,7 +282,8 @@ class TestDropout : public KernelTest {
       }
       const Shape shape{rows, width};
       const auto on = [&](const Values& values) { return make_tensor(*backend, shape, compute, values); };
-      const Tensor xt = on(x), d = make_poisoned(*backend, shape, compute), r = make_poisoned(*backend, shape, compute);
+      const Tensor xt = on(x), d = make_poisoned(*backend, shape, compute),
+                   r = make_poisoned(*backend, shape, compute);
       backend->split_dropout(xt, dropout, d, r);
       QVERIFY(read_back(*backend, d) == rounded(dropped, compute));
       QVERIFY(read_back(*backend, r) == rounded(rest, compute));
@@ -292,7 +296,8 @@ class TestDropout : public KernelTest {
       QVERIFY(read_back(*backend, gradient) == rounded(dx, compute));
       QVERIFY(read_back(*backend, sum) == rounded(added, compute));
       if (!backend->fuses_parts()) continue;
-      const WideTensor from = make_wide(*backend, shape, compute, x, 8, 3), to = make_wide(*backend, shape, compute, before, 4, 5);
+      const WideTensor from = make_wide(*backend, shape, compute, x, 8, 3),
+                       to = make_wide(*backend, shape, compute, before, 4, 5);
       backend->split_dropout(from.view, dropout, to.view, {});
       QVERIFY(read_wide(*backend, to) == rounded(dropped, compute));
     }
@@ -322,7 +327,8 @@ class TestDropout : public KernelTest {
     QVERIFY(noise_refuses(x, keys, short_sizes));
     QVERIFY(noise_refuses(x, keys, keys));
     QVERIFY(noise_refuses(keys, keys, sizes));
-    const Tensor same = random_tensor(*backend, {4, 8}, DType::f32, 2), other = random_tensor(*backend, {4, 7}, DType::f32, 2);
+    const Tensor same = random_tensor(*backend, {4, 8}, DType::f32, 2),
+                 other = random_tensor(*backend, {4, 7}, DType::f32, 2);
     const auto split_refuses = [&](TensorView from, const LoraDropout& dropout, TensorView to) {
       return throws([&] { backend->split_dropout(from, dropout, to, {}); }, ErrorCode::invalid_argument);
     };
@@ -330,8 +336,11 @@ class TestDropout : public KernelTest {
     QVERIFY(split_refuses(x, {0.5f, few, 1}, same));
     QVERIFY(split_refuses(x, {0.5f, keys, 1}, other));
     QVERIFY(split_refuses(x, {0.0f, keys, 1}, same));
-    QVERIFY(throws([&] { backend->split_dropout_backward(x, other, {0.5f, keys, 1}, same, Write::overwrite); },
-                   ErrorCode::invalid_argument));
+    QVERIFY(throws(
+        [&] {
+          backend->split_dropout_backward(x, other, {0.5f, keys, 1}, same, Write::overwrite);
+        },
+        ErrorCode::invalid_argument));
   }
 };
 

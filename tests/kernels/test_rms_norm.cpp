@@ -174,7 +174,8 @@ class TestRmsNorm : public KernelTest {
         const Case c(5 * pieces, width, dtype);  // the same numbers as rows of their own
         const std::vector<Values> want = c.forward(*backend);
         const Shape shape{5, pieces * width};
-        const Tensor x = make_tensor(*backend, shape, dtype, c.x), dy = make_tensor(*backend, shape, dtype, c.dy);
+        const Tensor x = make_tensor(*backend, shape, dtype, c.x),
+                     dy = make_tensor(*backend, shape, dtype, c.dy);
         const Tensor y = make_poisoned(*backend, shape, dtype);
         const Tensor rstd = make_poisoned(*backend, {c.rows}, DType::f32);
         backend->rms_norm_forward(x, c.weight_on(*backend), epsilon, y, rstd);
@@ -183,7 +184,9 @@ class TestRmsNorm : public KernelTest {
         backend->rms_norm_backward(dy, x, c.weight_on(*backend), rstd, dy, Write::overwrite);
         QCOMPARE(read_back(*backend, dy), c.backward(*backend, Write::overwrite));  // dx in the place of dy
         if (!backend->fuses_parts()) continue;
-        const auto wide = [&](const Values& values) { return make_wide(*backend, shape, dtype, values, 8, 16); };
+        const auto wide = [&](const Values& values) {
+          return make_wide(*backend, shape, dtype, values, 8, 16);
+        };
         const WideTensor from = wide(c.x), gradient = wide(c.dy), to = wide(c.before);
         backend->rms_norm_forward(from.view, c.weight_on(*backend), epsilon, to.view, rstd);
         QCOMPARE(read_wide(*backend, to), want[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every family of models on the CUDA back end, interpreted, beside the processor: five steps of training, and chat.
+// Every family of models on the CUDA back end, interpreted, beside the processor: five steps of training, and
+// chat.
 #include <QtTest>
 #include <algorithm>
 #include <cmath>
@@ -61,7 +62,8 @@ class TestFamiliesPtx : public QObject {
     std::vector<double> losses;
     std::vector<float> logits;
   };
-  static Outcome run(const std::string& folder, const Settings& settings, DType compute, std::int64_t recomputed) {
+  static Outcome run(const std::string& folder, const Settings& settings, DType compute,
+                     std::int64_t recomputed) {
     TrainingSetup setup(folder, settings, rows(), {}, compute, recomputed);
     Outcome outcome;
     for (int i = 0; i < steps; ++i) outcome.losses.push_back(setup.trainer().step().loss);

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/model/rope.h"
 #include "core/model/model_config.h"
+#include "core/model/rope.h"
 #include "kernels/base/error.h"
 #include "tests/support/tiny_model.h"
 

@@ -48,12 +48,13 @@ class TestModelConfig : public QObject {
   }
 
   void what_sets_a_family_apart_is_read() {
-    const ModelSpec qwen2 = read(R"({"model_type": "qwen2", "sliding_window": 32768, "use_sliding_window": false})");
+    const ModelSpec qwen2 =
+        read(R"({"model_type": "qwen2", "sliding_window": 32768, "use_sliding_window": false})");
     QVERIFY(qwen2.qkv_bias && !qwen2.o_bias && !qwen2.mlp_bias && !qwen2.qk_norm);
     QCOMPARE(qwen2.sliding_window, 0);
     QCOMPARE(qwen2.eos_ids, std::vector<std::int32_t>{});
-    const ModelSpec slides =
-        read(R"({"model_type": "qwen2", "use_sliding_window": true, "sliding_window": 512, "max_window_layers": 2})");
+    const ModelSpec slides = read(
+        R"({"model_type": "qwen2", "use_sliding_window": true, "sliding_window": 512, "max_window_layers": 2})");
     QCOMPARE(slides.window_of(1), 0);
     QCOMPARE(slides.window_of(2), 512);
     const ModelSpec qwen3 = read(R"({"model_type": "qwen3"})");
@@ -172,16 +173,18 @@ class TestModelConfig : public QObject {
     row("end id a text", R"("eos_token_id": "</s>")", bad, "eos_token_id");
     row("begin id outside", R"("bos_token_id": 99999)", bad, "begin token");
     row("rope is a list", R"("rope_scaling": [])", bad, "rope_scaling");
-    row("yarn with bounds turned", R"("rope_scaling": {"type": "yarn", "factor": 4, "beta_fast": 1, "beta_slow": 32})",
-        bad, "betas");
+    row("yarn with bounds turned",
+        R"("rope_scaling": {"type": "yarn", "factor": 4, "beta_fast": 1, "beta_slow": 32})", bad, "betas");
     row("dynamic without factor", R"("rope_scaling": {"rope_type": "dynamic"})", bad, "factor");
     row("dynamic that shrinks", R"("rope_scaling": {"rope_type": "dynamic", "factor": 0.5})", bad, "factor");
     row("longrope without factors", R"("rope_parameters": {"rope_type": "longrope"})", bad, "short_factor");
     row("longrope of another width", R"("rope_parameters": {"rope_type": "longrope", "short_factor": [1, 2],
-        "long_factor": [1, 2]})", bad, "short factors");
+        "long_factor": [1, 2]})",
+        bad, "short factors");
     row("made up", R"("rope_parameters": {"rope_type": "spiral"})", not_built, "spiral");
     row("by layer kind", R"("rope_parameters": {"full_attention": {"rope_theta": 1e6},
-        "sliding_attention": {"rope_theta": 1e4}})", not_built, "by kind of layer");
+        "sliding_attention": {"rope_theta": 1e4}})",
+        not_built, "by kind of layer");
     row("linear without factor", R"("rope_scaling": {"type": "linear"})", bad, "factor");
     row("negative factor", R"("rope_scaling": {"type": "linear", "factor": -2})", bad, "factor");
     row("llama3 without band", R"("rope_scaling": {"rope_type": "llama3", "factor": 8})", bad,
@@ -191,10 +194,10 @@ class TestModelConfig : public QObject {
         bad, "low below high");
     row("rope theta 0", R"("rope_theta": 0)", bad, "theta");
     row("nothing rotated", R"("partial_rotary_factor": 0)", bad, "rotary part");
-    QTest::newRow("normed queries of Phi") << R"({"model_type": "phi", "qk_layernorm": true})" << not_built
-                                           << "qk_layernorm";
-    QTest::newRow("layer types too few") << R"({"model_type": "gemma2", "layer_types": ["full_attention"]})" << bad
-                                         << "as many layer types";
+    QTest::newRow("normed queries of Phi")
+        << R"({"model_type": "phi", "qk_layernorm": true})" << not_built << "qk_layernorm";
+    QTest::newRow("layer types too few")
+        << R"({"model_type": "gemma2", "layer_types": ["full_attention"]})" << bad << "as many layer types";
     QTest::newRow("a layer of a kind of its own")
         << R"({"model_type": "qwen3", "num_hidden_layers": 1, "use_sliding_window": true, "layer_types": ["linear"]})"
         << not_built << "linear";

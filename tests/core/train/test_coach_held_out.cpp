@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coach on other runs than test_coach's: other seeds, rates, ranks, batch sizes, schedules, lengths, another
-// model and other rows. What they showed to be fitted was mended, so they guard against going back; they are no
-// longer unseen.
+// The coach on other runs than test_coach's: other seeds, rates, ranks, batch sizes, schedules, lengths,
+// another model and other rows. What they showed to be fitted was mended, so they guard against going back;
+// they are no longer unseen.
 #include <QtTest>
 
 #include "tests/core/train/coach_runs.h"

@@ -210,9 +210,9 @@ class TestPlanMemory : public QObject {
                                         p.norm,       p.inner,     p.dx,         p.dnorm,     p.dinner,
                                         p.dattention, p.dq,        p.down_xa[0], p.down_xa[2]};
       for (const LayerPlaces& layer : {p.kept[1], p.scratch}) {
-        for (const ArenaPlace& place :
-             {layer.q, layer.attention, layer.middle, layer.gate, layer.lse, layer.rstd[attention_norm], layer.rstd[mlp_norm],
-              layer.xa[q_proj], layer.xa[o_proj], layer.xa[gate_proj], layer.xa[down_proj]}) {
+        for (const ArenaPlace& place : {layer.q, layer.attention, layer.middle, layer.gate, layer.lse,
+                                        layer.rstd[attention_norm], layer.rstd[mlp_norm], layer.xa[q_proj],
+                                        layer.xa[o_proj], layer.xa[gate_proj], layer.xa[down_proj]}) {
           places.push_back(place);
         }
       }
