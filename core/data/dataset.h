@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data/token_list.h"
 #include "core/text/prompt.h"
 
 namespace lorikeet {
@@ -77,6 +78,7 @@ struct ReadOptions {
   EmptyAnswers empty_answers = EmptyAnswers::refuse;
   NestedValues nested = NestedValues::refuse;
   Duplicates duplicates = Duplicates::keep;
+  std::size_t most_kept = SIZE_MAX;  ///< usable rows beyond these are counted and not kept
 };
 
 /// Reads a data set: JSON (array, {"data": [...]}, {"train": [...]}, single object), JSONL, CSV, TSV or plain
@@ -97,9 +99,9 @@ EncodedText encode_row(const InstructionRow& row, const PromptFormat& format);
 /// A row ready for training.
 struct TokenRow {
   std::int64_t number = 0;  ///< row in the file
-  std::vector<TokenId> ids;
+  TokenList ids;
   /// targets[t] = ids[t+1] when that token is trained, else -1; the last is -1.
-  std::vector<TokenId> targets;
+  TokenList targets;
   std::int64_t trained_tokens = 0;  ///< targets that are not -1
 };
 

@@ -100,13 +100,25 @@ void RowReader::finish(DataReport& report, std::string& sha256) {
   report = report_;
 }
 
+std::vector<std::pair<std::string, std::string>> RowReader::roles() const {
+  std::vector<std::pair<std::string, std::string>> roles;
+  for (std::size_t i = 0; i < column_roles; ++i) {
+    const auto role = static_cast<ColumnRole>(i);
+    if (std::string name = shaper_.columns().name_of(role); !name.empty())
+      roles.emplace_back(role_name(role), std::move(name));
+  }
+  return roles;
+}
+
 InstructionData read_instruction_data(const std::string& path, std::stop_token stop, const RowsRead& progress,
                                       const ReadOptions& options) {
   InstructionData data;
   data.path = path;
   RowReader reader(path, options, std::move(stop), progress);
   InstructionRow row;
-  while (reader.next(row)) data.rows.push_back(std::move(row));
+  while (reader.next(row)) {
+    if (data.rows.size() < options.most_kept) data.rows.push_back(std::move(row));
+  }
   reader.finish(data.report, data.sha256);
   return data;
 }

@@ -3,6 +3,8 @@
 
 #include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/data/parent_links.h"
 #include "core/data/record_file.h"
@@ -24,6 +26,8 @@ class RowReader {
   /// Completes the report behind the last row, with the bytes and hash of the file. Throws
   /// Error(bad_format) when no row could be used, saying why and what was expected.
   void finish(DataReport& report, std::string& sha256);
+  /// Which column was read as what, for example {"instruction", "question"}.
+  std::vector<std::pair<std::string, std::string>> roles() const;
 
  private:
   bool hopeless() const;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "core/data/dataset.h"
+#include "core/data/describe.h"
 #include "core/model/adapter_files.h"
 #include "core/model/check_model.h"
 #include "core/model/model_files.h"
@@ -148,18 +148,7 @@ Json inspect_run(const std::string& path) {
 Json inspect_data(const std::string& path) {
   Json report = start("data", path);
   attempt(report, [&] {
-    const InstructionData data = read_instruction_data(path);
-    report["format"] = data.report.format;
-    report["bytes"] = data.report.bytes;
-    report["read"] = data.report.read;
-    report["used"] = data.report.used;
-    report["refused"] = data.report.refused_rows;
-    report["duplicates"] = data.report.duplicates;
-    report["columns"] = data.report.columns;
-    for (const auto& row : data.report.refused) {
-      report["notes"].push_back("Row " + std::to_string(row.number) + ": " + row.reason);
-    }
-    for (const auto& warning : data.report.warnings) report["notes"].push_back(warning);
+    report.update(describe_data(path));
   });
   return report;
 }

@@ -3,13 +3,24 @@
 
 #include <algorithm>
 
+#include "core/data/byte_source.h"
 #include "core/data/known_columns.h"
 #include "core/model/adapter_files.h"
 #include "core/train/epoch_batches.h"
+#include "core/train/prepare_parts.h"
 #include "kernels/base/error.h"
 
 namespace lorikeet {
 namespace {
+
+std::vector<InstructionRow> chosen_rows(const std::vector<InstructionRow>& rows,
+                                        const std::vector<std::int64_t>& indexes) {
+  std::vector<InstructionRow> chosen;
+  for (const std::int64_t index : indexes) chosen.push_back(rows[static_cast<std::size_t>(index)]);
+  return chosen;
+}
+
+}  // namespace
 
 TokeniseOptions tokenise_options(const Settings& settings, std::int64_t max_length) {
   TokeniseOptions options;
@@ -21,19 +32,7 @@ TokeniseOptions tokenise_options(const Settings& settings, std::int64_t max_leng
   return options;
 }
 
-std::vector<InstructionRow> chosen_rows(const std::vector<InstructionRow>& rows,
-                                        const std::vector<std::int64_t>& indexes) {
-  std::vector<InstructionRow> chosen;
-  for (const std::int64_t index : indexes) chosen.push_back(rows[static_cast<std::size_t>(index)]);
-  return chosen;
-}
-
-/// Tokenises one part and adds its findings to `data`.
-std::vector<TokenRow> tokenise_part(PreparedData& data, const std::vector<InstructionRow>& rows,
-                                    const Settings& settings, std::stop_token stop,
-                                    const RowsRead& progress) {
-  TokenisedData part =
-      tokenise(rows, *data.format, tokenise_options(settings, data.max_length), std::move(stop), progress);
+std::vector<TokenRow> add_part(PreparedData& data, TokenisedData part) {
   data.refused.insert(data.refused.end(), part.refused.begin(), part.refused.end());
   data.cut_rows += part.cut_rows;
   data.long_rows += part.long_rows;
@@ -43,7 +42,19 @@ std::vector<TokenRow> tokenise_part(PreparedData& data, const std::vector<Instru
   return std::move(part.rows);
 }
 
-}  // namespace
+void complete(PreparedData& data, const ModelSpec& spec, const Settings& settings, const std::string& path) {
+  std::stable_sort(data.refused.begin(), data.refused.end(),
+                   [](const RefusedRow& one, const RefusedRow& other) { return one.number < other.number; });
+  if (data.train.empty()) {
+    const std::string reason = data.refused.empty() ? ""
+                                                    : "; row " + std::to_string(data.refused.front().number) +
+                                                          ": " + data.refused.front().reason;
+    throw Error(ErrorCode::invalid_argument, "No row is left to train on" + reason, path,
+                "Raise max-length, or look at the rows that were refused");
+  }
+  data.shape = data_shape(data.train, data.evaluation, settings, data.max_length);
+  data.shape.sample_tokens = sample_context(*data.format, settings.sample_prompts, spec);
+}
 
 std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const Settings& settings,
                                                   const std::string& adapter_folder,
@@ -73,22 +84,14 @@ PreparedData prepare_rows(const InstructionData& source, const InstructionData* 
   data.refused = source.report.refused;
   const auto count = static_cast<std::int64_t>(source.rows.size());
   const Split split = split_rows(count, evaluation ? 0.0 : settings.eval_fraction, settings.seed);
-  data.train = tokenise_part(data, chosen_rows(source.rows, split.train), settings, stop, progress);
+  const TokeniseOptions options = tokenise_options(settings, data.max_length);
+  data.train =
+      add_part(data, tokenise(chosen_rows(source.rows, split.train), *data.format, options, stop, progress));
   data.train_end_rows = data.end_rows;
   data.evaluation =
-      tokenise_part(data, evaluation ? evaluation->rows : chosen_rows(source.rows, split.evaluation),
-                    settings, stop, progress);
-  std::stable_sort(data.refused.begin(), data.refused.end(),
-                   [](const RefusedRow& one, const RefusedRow& other) { return one.number < other.number; });
-  if (data.train.empty()) {
-    const std::string reason = data.refused.empty() ? ""
-                                                    : "; row " + std::to_string(data.refused.front().number) +
-                                                          ": " + data.refused.front().reason;
-    throw Error(ErrorCode::invalid_argument, "No row is left to train on" + reason, source.path,
-                "Raise max-length, or look at the rows that were refused");
-  }
-  data.shape = data_shape(data.train, data.evaluation, settings, data.max_length);
-  data.shape.sample_tokens = sample_context(*data.format, settings.sample_prompts, spec);
+      add_part(data, tokenise(evaluation ? evaluation->rows : chosen_rows(source.rows, split.evaluation),
+                              *data.format, options, stop, progress));
+  complete(data, spec, settings, source.path);
   return data;
 }
 
@@ -107,6 +110,15 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
                           const RowsRead& progress) {
   std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model_path);
   const ReadOptions options = read_options(settings);
+  if (FileBytes(data_path, stop).size_on_disk() >= streamed_data_bytes) {
+    require_settings_that_agree(settings);
+    PreparedData data;
+    data.format = choose_format(spec, settings, adapter_folder, tokenizer);
+    data.tokenizer = std::move(tokenizer);
+    data.max_length = resolved_max_length(settings, spec);
+    return prepare_streamed(std::move(data), spec, model_path, data_path, settings, token_cache_folder(),
+                            stop, progress);
+  }
   InstructionData source = read_instruction_data(data_path, stop, progress, options);
   std::optional<InstructionData> evaluation;
   if (!settings.eval_data.empty())

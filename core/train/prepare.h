@@ -15,15 +15,18 @@
 
 namespace lorikeet {
 
+class TokenStore;
+
 /// Everything a run, the plan and the wizard know of the data once it is read: rows as the model will see
 /// them.
 struct PreparedData {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const PromptFormat> format;
-  InstructionData source;
+  InstructionData source;  ///< a file that is streamed has its report here and no rows
   std::optional<InstructionData> evaluation_source;  ///< when eval-data names a file
   std::vector<TokenRow> train, evaluation;
-  std::vector<RefusedRow> refused;  ///< by reading and by tokenising, in row order
+  std::shared_ptr<const TokenStore> store;  ///< where the rows' tokens lie, nullptr when they are their own
+  std::vector<RefusedRow> refused;          ///< by reading and by tokenising, in row order
   std::int64_t cut_rows = 0;
   std::int64_t long_rows = 0;         ///< longer than max-length, whatever was done with them
   std::int64_t end_rows = 0;          ///< rows whose last trained token is the end token
@@ -43,8 +46,9 @@ std::shared_ptr<const PromptFormat> choose_format(const ModelSpec& spec, const S
 /// How data sets are read under these settings. Throws Error(invalid_argument) for columns that cannot be.
 ReadOptions read_options(const Settings& settings);
 
-/// Reads, splits, tokenises and counts. The one path for training, `lorikeet plan` and the wizard.
-/// Throws Error: unreadable or unusable data, no row left after tokenising, cancelled.
+/// Reads, splits, tokenises and counts. The one path for training, `lorikeet plan` and the wizard. Large
+/// files are streamed through a file of tokens (prepare_parts.h). Throws Error: unreadable or unusable data,
+/// no row left after tokenising, cancelled.
 PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, const std::string& data_path,
                           const std::string& adapter_folder, const Settings& settings,
                           std::stop_token stop = {}, const RowsRead& progress = {});

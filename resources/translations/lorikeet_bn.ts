@@ -1374,6 +1374,14 @@ Nothing leaves this machine.</source>
         <source>%1, recognised</source>
         <translation>%1, চেনা গেছে</translation>
     </message>
+    <message>
+        <source>%1, probably</source>
+        <translation>%1, সম্ভবত</translation>
+    </message>
+    <message>
+        <source>%1, doubtful</source>
+        <translation>%1, অনিশ্চিত</translation>
+    </message>
     <message numerus="yes">
         <source>%n row(s)</source>
         <translation>

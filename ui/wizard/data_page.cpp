@@ -266,8 +266,13 @@ void DataPage::showData() {
   const DataReport& report = state.data->report;
   m_fileName->setText(QFileInfo(model()->dataPath()).fileName());
   m_fileName->setToolTip(shortPath(model()->dataPath()));
-  m_format->setState(tr("%1, recognised").arg(fromUtf8(report.format)), Tone::success,
-                     QStringLiteral("check"));
+  const bool sure = report.confidence != "low" && report.confidence != "medium";
+  const QString format = fromUtf8(report.format);
+  m_format->setState(sure                            ? tr("%1, recognised").arg(format)
+                     : report.confidence == "medium" ? tr("%1, probably").arg(format)
+                                                     : tr("%1, doubtful").arg(format),
+                     report.confidence == "low" ? Tone::warning : Tone::success,
+                     report.confidence == "low" ? QStringLiteral("warning") : QStringLiteral("check"));
   m_size->setText(tr("%n row(s)", nullptr, static_cast<int>(report.read)) + QStringLiteral(" · ") +
                   bytesText(static_cast<std::uint64_t>(report.bytes)));
   m_rows->setData(state.data);
@@ -276,7 +281,9 @@ void DataPage::showData() {
   if (!model()->prepareProblem().isEmpty() && !state.prepared) {
     m_banner->showProblem(model()->prepareProblem());
   } else if (!report.warnings.empty()) {
-    m_banner->show(BannerKind::warning, fromUtf8(report.warnings.front()));
+    QStringList warnings;
+    for (const std::string& warning : report.warnings) warnings.append(fromUtf8(warning));
+    m_banner->show(BannerKind::warning, warnings.mid(0, 3).join(QStringLiteral(" · ")));
   } else {
     m_banner->clear();
   }

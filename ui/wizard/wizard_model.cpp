@@ -3,12 +3,15 @@
 
 #include <QFileInfo>
 #include <QTimer>
+#include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <variant>
 
 #include "core/base/files.h"
 #include "core/model/check_model.h"
 #include "core/model/weight_source.h"
+#include "core/train/prepare_parts.h"
 #include "core/train/run_folder.h"
 #include "kernels/base/error.h"
 #include "ui/engine/device_monitor.h"
@@ -23,7 +26,15 @@ namespace {
 template <class Value>
 using Outcome = std::variant<std::shared_ptr<const Value>, Problem>;
 
-/// Settings that change the rows themselves; others change the plan only.
+/// Of a large file the first rows are shown; all are counted, and trained from the file.
+ReadOptions shownRows(const QString& path, const Settings& settings) {
+  constexpr std::size_t kMostShownRows = 10'000;
+  ReadOptions options = read_options(settings);
+  if (static_cast<std::uint64_t>(QFileInfo(path).size()) >= streamed_data_bytes)
+    options.most_kept = kMostShownRows;
+  return options;
+}
+
 bool differ(const Settings& a, const Settings& b, std::initializer_list<const char*> keys) {
   return std::any_of(keys.begin(), keys.end(),
                      [&](const char* key) { return setting_text(a, key) != setting_text(b, key); });
@@ -34,6 +45,7 @@ bool changesReading(const Settings& a, const Settings& b) {
   return differ(a, b, {"columns", "empty-answers", "nested-values", "duplicates"});
 }
 
+/// Settings that change the rows themselves; others change the plan only.
 bool changesRows(const Settings& a, const Settings& b) {
   return differ(a, b,
                 {"template", "system", "train-on", "max-length", "too-long", "eval-fraction", "eval-data",
@@ -149,7 +161,7 @@ void WizardModel::chooseData(const QString& path) {
        settings = state().settings]() -> Outcome<InstructionData> {
         try {
           return std::make_shared<const InstructionData>(
-              read_instruction_data(path.toStdString(), stop, progress, read_options(settings)));
+              read_instruction_data(path.toStdString(), stop, progress, shownRows(path, settings)));
         } catch (const std::exception&) {
           return currentProblem();
         }
@@ -255,7 +267,10 @@ void WizardModel::prepare() {
        stop = m_prepareStop.get_token()]() -> Outcome<PreparedData> {
         try {
           return std::make_shared<const PreparedData>(
-              prepare_rows(*data, evaluation.get(), base->tokenizer, base->spec, adapter, settings, stop));
+              std::ssize(data->rows) < data->report.used
+                  ? prepare_data(base->path.toStdString(), base->spec, data->path, adapter, settings, stop)
+                  : prepare_rows(*data, evaluation.get(), base->tokenizer, base->spec, adapter, settings,
+                                 stop));
         } catch (const std::exception&) {
           return currentProblem();
         }

@@ -98,6 +98,9 @@ void ParquetRecords::finish_group() {
       if (i >= columns_.size() || !columns_[i]) continue;
       column_name_ = top.name;
       if (columns_[i]->at_entry()) throw Error(ErrorCode::bad_format, "has more rows than its row group");
+      const Chunk& chunk = metadata_.groups[group_ - 1].chunks[i];
+      columns_[i].reset();
+      file_.forget(static_cast<std::size_t>(chunk.begin), static_cast<std::size_t>(chunk.size));
     }
   }
 }

@@ -43,6 +43,69 @@ std::vector<Json> lines_of(const std::string& path) {
   return rows;
 }
 
+/// Thrift's compact protocol, as far as one Parquet file needs it: fields come in the order of their numbers.
+class Thrift {
+ public:
+  Thrift& integer(int id, std::int64_t value, int type = 5) {
+    head(id, type);
+    return number(static_cast<std::uint64_t>(value) << 1);  // zigzag of what is not negative
+  }
+  Thrift& text(int id, const std::string& value) {
+    head(id, 8);
+    number(value.size());
+    bytes_ += value;
+    return *this;
+  }
+  Thrift& inside(int id, const Thrift& value) {
+    head(id, 12);
+    bytes_ += value.done();
+    return *this;
+  }
+  Thrift& list(int id, const std::vector<Thrift>& values) {
+    head(id, 9);
+    bytes_ += static_cast<char>(values.size() << 4 | 12);
+    for (const Thrift& value : values) bytes_ += value.done();
+    return *this;
+  }
+  std::string done() const { return bytes_ + '\0'; }
+
+ private:
+  void head(int id, int type) {
+    bytes_ += static_cast<char>((id - last_) << 4 | type);
+    last_ = id;
+  }
+  Thrift& number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+    return *this;
+  }
+
+  std::string bytes_;
+  int last_ = 0;
+};
+
+/// A file of `rows` equal texts, each of which takes no byte: dictionary indexes of no width.
+std::string file_of_equal_rows(std::int64_t rows, const std::string& text) {
+  constexpr int i64 = 6;
+  const std::string length(1, static_cast<char>(text.size()));
+  const std::string dictionary = length + std::string(3, '\0') + text, indexes(1, '\0');
+  const auto page = [](int type, std::size_t bytes, int id, const Thrift& inner) {
+    const auto size = static_cast<std::int64_t>(bytes);
+    return Thrift().integer(1, type).integer(2, size).integer(3, size).inside(id, inner).done();
+  };
+  std::string file = "PAR1";
+  file += page(2, dictionary.size(), 7, Thrift().integer(1, 1).integer(2, 0)) + dictionary;
+  file += page(0, 1, 5, Thrift().integer(1, rows).integer(2, 8).integer(3, 3).integer(4, 3)) + indexes;
+  const auto bytes = static_cast<std::int64_t>(file.size()) - 4;
+  const Thrift column =
+      Thrift().integer(1, 6).integer(4, 0).integer(5, rows, i64).integer(7, bytes, i64).integer(9, 4, i64);
+  const Thrift group = Thrift().list(1, {Thrift().inside(3, column)}).integer(3, rows, i64);
+  const Thrift root = Thrift().text(4, "root").integer(5, 1),
+               leaf = Thrift().integer(1, 6).integer(3, 0).text(4, "text");
+  const std::string footer = Thrift().list(2, {root, leaf}).integer(3, rows, i64).list(4, {group}).done();
+  return file + footer + static_cast<char>(footer.size()) + std::string(3, '\0') + "PAR1";
+}
+
 }  // namespace
 
 class TestParquet : public QObject {
@@ -148,6 +211,14 @@ class TestParquet : public QObject {
       const std::string error = folder_.error_of(whole.substr(0, length), "data.parquet");
       QVERIFY2(error.find("not written or copied to its end") != std::string::npos, error.c_str());
     }
+  }
+
+  void rows_that_take_no_bytes_are_read_but_do_not_fill_memory() {
+    const InstructionData data = folder_.read(file_of_equal_rows(100'000, "hello"), "data.parquet");
+    QCOMPARE(data.report.used, 100'000);
+    QCOMPARE(data.rows.back().output, std::string("hello"));
+    const std::string error = folder_.error_of(file_of_equal_rows(2'000'000'000, "hello"), "data.parquet");
+    QVERIFY2(error.find("unpacks to more than 200 times its size") != std::string::npos, error.c_str());
   }
 
   void changed_bytes_end_in_rows_or_an_error() {

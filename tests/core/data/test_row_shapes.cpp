@@ -184,6 +184,15 @@ class TestRowShapes : public QObject {
     QCOMPARE(chosen.report.empty_answers, 1);
   }
 
+  void rows_beyond_those_kept_are_counted() {
+    const std::string path =
+        folder_.write("{\"text\":\"a\"}\n{\"text\":\"b\"}\n{\"text\":\"\"}\n", "data.jsonl");
+    const InstructionData data = read_instruction_data(path, {}, {}, {.most_kept = 1});
+    QCOMPARE(test::rows_text(data), std::string("1:a\n"));
+    QCOMPARE(data.report.used, 2);
+    QCOMPARE(data.report.refused_rows, 1);
+  }
+
   void mixed_types_are_told_with_their_rows() {
     const InstructionData data = read(
         "{\"instruction\":\"a\",\"output\":\"b\"}\n{\"instruction\":\"a\",\"output\":1.50}\n"
