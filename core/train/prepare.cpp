@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/data/byte_source.h"
 #include "core/data/known_columns.h"
 #include "core/model/adapter_files.h"
 #include "core/train/epoch_batches.h"
@@ -110,7 +109,7 @@ PreparedData prepare_data(const std::string& model_path, const ModelSpec& spec, 
                           const RowsRead& progress) {
   std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(model_path);
   const ReadOptions options = read_options(settings);
-  if (FileBytes(data_path, stop).size_on_disk() >= streamed_data_bytes) {
+  if (is_streamed(data_path)) {
     require_settings_that_agree(settings);
     PreparedData data;
     data.format = choose_format(spec, settings, adapter_folder, tokenizer);

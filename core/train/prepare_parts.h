@@ -28,8 +28,11 @@ PreparedData prepare_streamed(PreparedData data, const ModelSpec& spec, const st
                               const std::string& cache_folder, std::stop_token stop,
                               const RowsRead& progress);
 
-/// Where prepare_data() keeps these files, and from which size on it makes them.
+/// Where prepare_data() keeps these files.
 std::string token_cache_folder();
+/// Whether prepare_data() streams a data file: from this size on, a quarter of it where the file is
+/// compressed. Throws Error when it cannot be opened.
+bool is_streamed(const std::string& data_path);
 inline constexpr std::uint64_t streamed_data_bytes = std::uint64_t{64} << 20;
 /// Older files go when all are larger than this together.
 inline constexpr std::uint64_t most_token_cache_bytes = std::uint64_t{20} << 30;

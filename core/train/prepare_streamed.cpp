@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/data/parquet/metadata.h"
 #include "core/data/row_reader.h"
 #include "core/data/row_tokeniser.h"
 #include "core/data/token_store.h"
@@ -188,6 +189,12 @@ void take_store(PreparedData& data, const TokenStore& store, const Settings& set
 }
 
 }  // namespace
+
+bool is_streamed(const std::string& data_path) {
+  FileBytes file(data_path, {});
+  const bool packed = parquet::is_parquet(file.peek(4)) || find_compression(file) != Compression::none;
+  return file.size_on_disk() >= (packed ? streamed_data_bytes / 4 : streamed_data_bytes);
+}
 
 std::string token_cache_folder() {
   return home_folder() + "/cache/tokens";

@@ -30,8 +30,7 @@ using Outcome = std::variant<std::shared_ptr<const Value>, Problem>;
 ReadOptions shownRows(const QString& path, const Settings& settings) {
   constexpr std::size_t kMostShownRows = 10'000;
   ReadOptions options = read_options(settings);
-  if (static_cast<std::uint64_t>(QFileInfo(path).size()) >= streamed_data_bytes)
-    options.most_kept = kMostShownRows;
+  if (is_streamed(path.toStdString())) options.most_kept = kMostShownRows;
   return options;
 }
 
