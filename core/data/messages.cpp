@@ -136,7 +136,7 @@ std::string take_turn(const JsonSlice& turn, Message& message, MessageNotes& not
   const JsonMember* weight = named(members, {"weight", "loss_weight", "train", "training"});
   if (weight && message.role == "assistant") {
     const std::string_view text = weight->value.text;
-    notes.weights |= text == "0" || text == "0.0" || text == "false";
+    message.trained = text != "0" && text != "0.0" && text != "false";
   }
   return {};
 }

@@ -218,7 +218,6 @@ std::string RowShaper::shape_conversation(const JsonMember& messages, const Colu
     row.messages.insert(row.messages.begin(), {"system", std::move(system)});
   from_value_ |= notes.from_value;
   if (notes.tool_calls) notes_.add("Calls of tools are trained as the JSON they are written in", row.number);
-  if (notes.weights) notes_.add("Weights of turns are not heeded: every answer is trained", row.number);
   if (const JsonMember* tools = found[static_cast<std::size_t>(ColumnRole::tools)];
       tools && tools->value.kind != JsonKind::null && !tools->value.empty && !tools->value.text.empty()) {
     row.tools = tools->value.text;
@@ -232,6 +231,10 @@ std::string RowShaper::finish_conversation(InstructionRow& row) {
   const auto last = std::find_if(row.messages.rbegin(), row.messages.rend(),
                                  [](const Message& message) { return message.role == "assistant"; });
   if (last == row.messages.rend()) return "No turn of the conversation is an answer (role assistant)";
+  const bool any_trained = std::any_of(row.messages.begin(), row.messages.end(), [](const Message& message) {
+    return message.role == "assistant" && message.trained;
+  });
+  if (!any_trained) return "No answer of the conversation is to be trained (their weights are 0)";
   if (last != row.messages.rbegin())
     notes_.add("The turns behind the last answer are not trained", row.number);
   if (is_blank(last->content)) {

@@ -18,7 +18,8 @@ std::uint64_t hash_of(const InstructionRow& row) {
   key = mixed(key, row.instruction);
   key = mixed(key, row.input);
   key = mixed(key, row.output);
-  for (const Message& message : row.messages) key = mixed(mixed(key, message.role), message.content);
+  for (const Message& message : row.messages)
+    key = mixed(mixed(key, message.role), message.content) + (message.trained ? 0 : 1);
   return key | 1;
 }
 

@@ -180,7 +180,7 @@ EncodedText PromptFormat::encode_chat(const std::vector<Message>& messages, bool
       encoder.encode(answer.end, done);
       if (answer.end_id >= 0) end = builder.after(answer.end_id, end);
     }
-    if (last || train_all_turns) builder.train(begin, end);
+    if ((last || train_all_turns) && messages[answer.message].trained) builder.train(begin, end);
   }
   if (answers.empty()) encoder.encode(0, chat.text.size());
   return builder.take();

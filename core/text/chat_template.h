@@ -16,6 +16,7 @@ class Tokenizer;
 struct Message {
   std::string role;     ///< "system", "user" or "assistant"
   std::string content;  ///< UTF-8
+  bool trained = true;  ///< of an answer: whether training learns it
 };
 
 /// Bytes of a rendered text that people wrote and the template only passed on (trimmed, cut, joined or not).

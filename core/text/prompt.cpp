@@ -97,7 +97,7 @@ EncodedText PromptFormat::encode_text(const std::string& text) const {
   builder.text(rest, true);
   const TokenId end_id = tokenizer_->eos_id() >= 0 ? tokenizer_->eos_id() : end_id_;
   if (end_id >= 0) builder.token(end_id);
-  builder.train(0, builder.size());
+  builder.train(std::min<std::int64_t>(1, builder.size()), builder.size());  // nothing predicts the first
   return builder.take();
 }
 
@@ -120,7 +120,7 @@ EncodedText PromptFormat::encode_plain(const std::vector<Message>& messages, boo
       builder.text(text + (alpaca ? response_heading : ""));
       text.clear();
       builder.answer(message.content, alpaca || i == last ? end_id_ : -1,
-                     !ask && (train_all_turns || i == last));
+                     !ask && message.trained && (train_all_turns || i == last));
     } else if (message.role == "user") {
       text += (alpaca ? instruction_heading : "") + message.content;
     } else if (message.role == "system") {

@@ -55,7 +55,7 @@ class PromptFormat {
   EncodedText encode_instruction(const std::string& instruction, const std::string& input,
                                  const std::string& output) const;
   /// A whole conversation as a training text; every assistant turn is trained (train_all_turns) or only the
-  /// last.
+  /// last, but those that say they are not.
   EncodedText encode_conversation(const std::vector<Message>& messages, bool train_all_turns) const;
   /// A text that is trained whole, as it stands: its special tokens count, a begin or end token that is
   /// written in it is not doubled, and the tokenizer's end token closes it.

@@ -20,7 +20,7 @@ class RowPreviewText {
 RowPreview::Turn turnOf(const Message& message, bool all) {
   const QString text = fromUtf8(message.content);
   if (message.role == "assistant")
-    return {RowPreviewText::tr("Assistant"), QStringLiteral("train"), text, true};
+    return {RowPreviewText::tr("Assistant"), QStringLiteral("train"), text, message.trained || all};
   if (message.role == "user") return {RowPreviewText::tr("User"), QStringLiteral("chat"), text, all};
   if (message.role == "system") return {RowPreviewText::tr("System"), QStringLiteral("info"), text, all};
   return {RowPreviewText::tr("Tool"), QStringLiteral("info"), text, all};

@@ -160,13 +160,24 @@ class TestRowShapes : public QObject {
 
   void what_a_conversation_holds_besides_is_told() {
     const InstructionData data = read(
-        R"({"tools":[{"name":"f"}],"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},{"role":"user","content":"c"}]})");
-    QVERIFY(test::has_warning(data, "Weights of turns are not heeded: every answer is trained: row 1"));
+        R"({"tools":[{"name":"f"}],"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]})");
     QVERIFY(test::has_warning(data, "The list of tools is not shown to the model: row 1"));
     QVERIFY(test::has_warning(data, "The turns behind the last answer are not trained: row 1"));
     QCOMPARE(data.rows[0].tools, std::string(R"([{"name":"f"}])"));
     QCOMPARE(data.rows[0].instruction, std::string("a"));
     QCOMPARE(data.rows[0].output, std::string("b"));
+  }
+
+  void an_answer_of_weight_0_is_not_trained() {
+    const std::string turn = R"({"role":"assistant","content":"b","weight":)",
+                      user = R"({"role":"user","content":"a"},)";
+    const InstructionData data = read("{\"messages\":[" + user + turn + "0}," + user + turn +
+                                      "1}]}\n{\"messages\":[" + user + turn + "0.0}]}");
+    QCOMPARE(data.rows.size(), std::size_t{1});
+    QVERIFY(!data.rows[0].messages[1].trained);
+    QVERIFY(data.rows[0].messages[3].trained);
+    QCOMPARE(test::refused_text(data),
+             std::string("2:No answer of the conversation is to be trained (their weights are 0)\n"));
   }
 
   void policies_decide_what_becomes_of_doubtful_rows() {

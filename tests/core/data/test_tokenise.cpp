@@ -49,6 +49,42 @@ class TestTokenise : public QObject {
     QVERIFY(data.rows[0].targets == (std::vector<TokenId>{'q', 'q', 'a', 'b', end, -1}));
   }
 
+  void every_answer_of_a_conversation_is_trained_but_those_that_are_not_to_be() {
+    InstructionRow row;
+    row.kind = RowKind::conversation;
+    row.messages = {{"user", "q"}, {"assistant", "ab"}, {"user", "r"}, {"assistant", "c"}};
+    TokenisedData data = tokenise({row}, format_, {});
+    QVERIFY(data.rows[0].ids == (std::vector<TokenId>{256, 'q', 'a', 'b', 'r', 'c', end}));
+    QVERIFY(data.rows[0].targets == (std::vector<TokenId>{-1, 'a', 'b', -1, 'c', end, -1}));
+    row.messages[1].trained = false;
+    data = tokenise({row}, format_, {});
+    QVERIFY(data.rows[0].targets == (std::vector<TokenId>{-1, -1, -1, -1, 'c', end, -1}));
+  }
+
+  void a_text_is_trained_whole_and_closed_once() {
+    InstructionRow row;
+    row.kind = RowKind::text;
+    for (const char* text : {"ab", "ab</s>", "<s>ab</s>"}) {
+      row.output = text;
+      const TokenisedData data = tokenise({row}, format_, {});
+      QVERIFY(data.rows[0].ids == (std::vector<TokenId>{256, 'a', 'b', end}));
+      QVERIFY(data.rows[0].targets == (std::vector<TokenId>{'a', 'b', end, -1}));
+      QCOMPARE(data.end_rows, 1);
+    }
+  }
+
+  void a_row_that_the_form_cannot_write_is_refused_alone() {
+    InstructionRow row;
+    row.number = 3;
+    row.kind = RowKind::conversation;
+    row.messages = {{"user", "q"}, {"tool", "t"}, {"assistant", "c"}};
+    const TokenisedData data = tokenise({row, {4, "a", "", "b"}}, format_, {});
+    QCOMPARE(data.rows.size(), std::size_t{1});
+    QCOMPARE(data.refused[0].number, 3);
+    QVERIFY(
+        data.refused[0].reason.starts_with("The template cannot write this row: The roles are system, user"));
+  }
+
   void every_row_of_a_batch_has_exactly_one_end_token() {
     const TokenisedData data = tokenise({row_of(1, 3, 4), row_of(2, 9, 1)}, format_, {});
     const TokenBatch batch = make_batch(data.rows, {0, 1});
