@@ -1299,6 +1299,14 @@ Nothing leaves this machine.</source>
         <translation>ডেটা ফাইলের পাথ</translation>
     </message>
     <message>
+        <source>Columns, such as instruction=question,output=answer</source>
+        <translation>কলাম, যেমন instruction=question,output=answer</translation>
+    </message>
+    <message>
+        <source>Columns of the data file</source>
+        <translation>ডেটা ফাইলের কলাম</translation>
+    </message>
+    <message>
         <source>Path of the data file</source>
         <translation>ডেটা ফাইলের পাথ</translation>
     </message>

@@ -119,6 +119,19 @@ class TestWizard : public QObject {
     QVERIFY(!page->obstacle().isEmpty());
   }
 
+  void columns_that_are_unknown_can_be_named_in_place() {
+    auto* page = static_cast<DataPage*>(m_wizard->stepPage(1));
+    m_wizard->goTo(1);
+    QVERIFY(!page->columnsField()->isVisible());
+    page->open(write("rows.csv", "frage,antwort\na,b\n"));
+    QTRY_VERIFY(page->columnsField()->isVisible());
+    QTest::keyClicks(page->columnsField(), "instruction=frage,output=antwort");
+    QTest::keyClick(page->columnsField(), Qt::Key_Return);
+    QTRY_VERIFY(m_model->state().data);
+    QCOMPARE(m_model->state().data->rows.front().instruction, std::string("a"));
+    QCOMPARE(m_model->state().data->report.confidence, std::string("chosen"));
+  }
+
   void rows_are_counted_refused_and_shown_with_their_reason() {
     takeSample();
     m_wizard->goTo(1);

@@ -76,6 +76,7 @@ DataPage::DataPage(WizardModel* model, QWidget* parent)
   connect(model, &WizardModel::dataFailed, this, [this](const Problem& problem) {
     m_banner->showProblem(problem);
     setLook(m_path, "invalid", true);
+    m_columns->setVisible(true);
     emit stateChanged();
   });
   showData();
@@ -108,6 +109,11 @@ QWidget* DataPage::makeEmpty() {
   inside->addWidget(title);
   inside->addWidget(text);
   inside->addLayout(row);
+  m_columns = new QLineEdit;
+  m_columns->setPlaceholderText(tr("Columns, such as instruction=question,output=answer"));
+  m_columns->setAccessibleName(tr("Columns of the data file"));
+  m_columns->hide();
+  inside->addWidget(m_columns);
   QPushButton* sample = makeButton(tr("Use the sample stories"), ButtonKind::quiet, QStringLiteral("play"));
   inside->addWidget(sample, 0, Qt::AlignHCenter);
   sample->setVisible(!model()->context().paths.samples.isEmpty());
@@ -119,6 +125,8 @@ QWidget* DataPage::makeEmpty() {
   column->addStretch(2);
   connect(m_path, &QLineEdit::returnPressed, this, [this] { open(m_path->text().trimmed()); });
   connect(m_path, &QLineEdit::textEdited, this, [this] { setLook(m_path, "invalid", false); });
+  connect(m_columns, &QLineEdit::returnPressed, this,
+          [this] { model()->setSetting("columns", m_columns->text().trimmed()); });
   connect(choose, &QPushButton::clicked, this, &DataPage::browse);
   connect(sample, &QPushButton::clicked, this, [this] { open(model()->context().paths.sampleData()); });
   return card;

@@ -38,6 +38,7 @@ class DataPage : public StepPage {
   Table* table() const { return m_table; }
   TokenRowView* tokenRow() const { return m_tokens; }
   QLineEdit* pathField() const { return m_path; }
+  QLineEdit* columnsField() const { return m_columns; }
   void setTab(int tab);
 
  protected:
@@ -61,6 +62,7 @@ class DataPage : public StepPage {
 
   QStackedWidget* m_stack;
   QLineEdit* m_path;
+  QLineEdit* m_columns;  ///< asked for where the rows have unknown columns
   Banner* m_banner;
   QWidget* m_loading;
   Label* m_loadingText;
