@@ -41,6 +41,7 @@ std::string quoted(std::string_view name) {
 /// A conversation is a list: a column of the name that holds something else is none.
 bool can_be(ColumnRole role, const JsonMember& member) {
   if (role != ColumnRole::messages && role != ColumnRole::history) return true;
+  if (member.value.kind == JsonKind::object && role == ColumnRole::messages) return true;  // lists by column
   return member.value.kind == JsonKind::array || looks_like_list(member.value);
 }
 

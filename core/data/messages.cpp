@@ -112,15 +112,20 @@ std::string take_content(const JsonSlice& value, std::string& text) {
   return for_each_value(value.text, [&](const JsonSlice& part) { return add_part(part, text); });
 }
 
+std::string take_role(const JsonSlice& role, Message& message) {
+  if (role.kind != JsonKind::string) return "has no role";
+  message.role = standard_role(role.text);
+  if (!message.role.empty()) return {};
+  return "has the role \"" + std::string(role.text.substr(0, 40)) +
+         "\", which is none of system, user, assistant and tool";
+}
+
 std::string take_turn(const JsonSlice& turn, Message& message, MessageNotes& notes) {
   std::vector<JsonMember> members;
   if (!members_of(turn, members)) return "is no object with a role and a content";
   const JsonMember* role = named(members, {"role", "from"});
-  if (!role || role->value.kind != JsonKind::string) return "has no role";
-  message.role = standard_role(role->value.text);
-  if (message.role.empty())
-    return "has the role \"" + std::string(role->value.text.substr(0, 40)) +
-           "\", which is none of system, user, assistant and tool";
+  if (!role) return "has no role";
+  if (std::string reason = take_role(role->value, message); !reason.empty()) return reason;
   const JsonMember* content = named(members, {"content", "value", "text"});
   const JsonMember* calls = named(members, {"tool_calls", "function_call"});
   const bool has_calls = calls && calls->value.kind != JsonKind::null && !calls->value.empty;
@@ -137,6 +142,42 @@ std::string take_turn(const JsonSlice& turn, Message& message, MessageNotes& not
   if (weight && message.role == "assistant") {
     const std::string_view text = weight->value.text;
     message.trained = text != "0" && text != "0.0" && text != "false";
+  }
+  return {};
+}
+
+std::string at_turn(std::size_t number, const std::string& problem) {
+  return problem.empty() ? problem : "Turn " + std::to_string(number) + " " + problem;
+}
+
+/// {"from": [...], "value": [...]}: what Hugging Face's Sequence of structures is stored as.
+std::string parse_columns_of_turns(const JsonSlice& object, std::vector<Message>& messages,
+                                   MessageNotes& notes) {
+  std::vector<JsonMember> members;
+  members_of(object, members);
+  const JsonMember* role = named(members, {"role", "from"});
+  const JsonMember* content = named(members, {"content", "value", "text"});
+  if (!role || !content || role->value.kind != JsonKind::array || content->value.kind != JsonKind::array)
+    return "The conversation is no list of turns";
+  notes.from_value |= role->key == "from";
+  std::vector<JsonSlice> roles, contents;
+  const auto collect = [](const JsonMember& list, std::vector<JsonSlice>& values) {
+    for_each_value(list.value.text, [&](const JsonSlice& value) {
+      values.push_back(value);
+      return std::string();
+    });
+  };
+  collect(*role, roles);
+  collect(*content, contents);
+  if (roles.size() != contents.size())
+    return "The conversation has " + std::to_string(roles.size()) + " roles and " +
+           std::to_string(contents.size()) + " contents";
+  if (roles.empty()) return "The conversation is empty";
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    Message& message = messages.emplace_back();
+    std::string reason = take_role(roles[i], message);
+    if (reason.empty()) reason = take_content(contents[i], message.content);
+    if (!reason.empty()) return at_turn(i + 1, reason);
   }
   return {};
 }
@@ -163,11 +204,11 @@ std::string parse_messages(const JsonSlice& list, std::vector<Message>& messages
     if (scanner.value(value) != ScanResult::complete)
       return "The conversation is a text that is no JSON list";
   }
+  if (value.kind == JsonKind::object) return parse_columns_of_turns(value, messages, notes);
   if (value.kind != JsonKind::array) return "The conversation is no list of turns";
-  std::string at_turn;
   std::string reason = for_each_value(value.text, [&](const JsonSlice& turn) {
-    std::string problem = take_turn(turn, messages.emplace_back(), notes);
-    return problem.empty() ? problem : "Turn " + std::to_string(messages.size()) + " " + problem;
+    const std::string problem = take_turn(turn, messages.emplace_back(), notes);
+    return at_turn(messages.size(), problem);
   });
   if (reason.empty() && messages.empty()) return "The conversation is empty";
   return reason;

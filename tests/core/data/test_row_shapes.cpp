@@ -168,6 +168,20 @@ class TestRowShapes : public QObject {
     QCOMPARE(data.rows[0].output, std::string("b"));
   }
 
+  void a_conversation_may_be_a_list_of_roles_and_a_list_of_contents() {
+    const InstructionData data = read(
+        "{\"conversations\":{\"from\":[\"human\",\"gpt\"],\"value\":[\"a\",\"b\"]}}\n"
+        "{\"conversations\":{\"from\":[\"human\"],\"value\":[\"a\",\"b\"]}}\n"
+        "{\"conversations\":{\"from\":[\"human\",\"x\"],\"value\":[\"a\",\"b\"]}}\n{\"conversations\":{\"x\":"
+        "1}}");
+    QCOMPARE(test::rows_text(data), std::string("1:user=a;assistant=b\n"));
+    QCOMPARE(
+        test::refused_text(data),
+        std::string(
+            "2:The conversation has 1 roles and 2 contents\n3:Turn 2 has the role \"x\", which is none of "
+            "system, user, assistant and tool\n4:The conversation is no list of turns\n"));
+  }
+
   void an_answer_of_weight_0_is_not_trained() {
     const std::string turn = R"({"role":"assistant","content":"b","weight":)",
                       user = R"({"role":"user","content":"a"},)";
