@@ -19,7 +19,8 @@ struct MessageNotes {
 /// Takes a list of turns apart: objects with role and content (OpenAI) or from and value (ShareGPT); a
 /// content may be null beside tool calls, or a list of text parts; an answer of weight 0 is not trained. Role
 /// words in use are mapped to system, user, assistant and tool. The list may stand in a text, as tables keep
-/// it. Returns why it cannot be used (naming the turn), or "".
+/// it, or be an object of a list of roles and one of contents. Returns why it cannot be used (naming the
+/// turn), or "".
 std::string parse_messages(const JsonSlice& list, std::vector<Message>& messages, MessageNotes& notes);
 
 /// The history of earlier turns in LLaMA-Factory's Alpaca rows: a list of [question, answer] pairs.
