@@ -22,9 +22,9 @@ struct RopeSpec {
   double beta_slow = 1;               ///< yarn: pairs that turn less often than this are stretched whole
   bool truncate = true;               ///< yarn: the bounds between those are rounded to whole pairs
   double attention_factor = 1;        ///< yarn, longrope: cosine and sine are multiplied by it
-  std::vector<float> short_factors;   ///< longrope: divisors where all positions lie within the original context,
-  std::vector<float> long_factors;    ///< and where some lie beyond it
-  std::vector<float> divisors;        ///< GGUF's rope_freqs: inverse frequencies are divided by these when not empty
+  std::vector<float> short_factors = {};  ///< longrope: divisors where all positions lie within the original context,
+  std::vector<float> long_factors = {};  ///< and where some lie beyond it
+  std::vector<float> divisors = {};   ///< GGUF's rope_freqs: inverse frequencies are divided by these when not empty
 };
 
 /// y = n(x) * w (Llama), n(x) * (1 + w) in f32 (Gemma), or LayerNorm with bias (Phi-2).

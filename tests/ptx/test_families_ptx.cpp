@@ -34,7 +34,7 @@ Settings settings_for(const char* device) {
 std::vector<TokenRow> rows() {
   std::vector<TokenRow> all = random_rows(12, 40, 3);
   for (TokenRow& row : all) {
-    for (TokenId& id : row.ids) id = 3 + id % (vocabulary - 3);
+    for (TokenId& id : row.ids) id = 3 + id % static_cast<TokenId>(vocabulary - 3);
     for (std::size_t t = 0; t + 1 < row.ids.size(); ++t) {
       if (row.targets[t] >= 0) row.targets[t] = row.ids[t + 1];
     }
