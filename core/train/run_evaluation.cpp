@@ -99,7 +99,15 @@ std::string Run::write_best() {
   }
   const std::string from = best_checkpoint();
   const bool written = go_on_after("best", "Keeping the adapter of the best evaluation", [&] {
-    verify_checkpoint(from);
+    // What cannot be read just now is waited for; what is gone or damaged is not.
+    events_.with_patience([&] {
+      try {
+        verify_checkpoint(from);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::not_found) throw;
+        throw Error(ErrorCode::bad_format, error.message(), error.where(), error.hint());
+      }
+    });
     events_.with_patience([&] {
       AtomicFolder target(folder_.best_path());
       for (const char* file :
