@@ -20,12 +20,13 @@ try:
     from peft import LoraConfig, PeftModel
     from safetensors.torch import load_file
     from transformers import LlamaForCausalLM
+
+    import make_lora_variants as variants
 except ImportError as missing:
     print("skipped:", missing)
     sys.exit(77)
 
 TOLERANCE = 1e-4
-BASE = common.HERE / "tiny_llama"
 
 
 def load(folder: Path) -> LlamaForCausalLM:
@@ -51,11 +52,25 @@ def config_is_peft_only(folder: Path) -> bool:
 
 def all_tensors_used(model, folder: Path) -> bool:
     """PEFT found each of our tensors, under its name and with its values."""
-    state = {name.replace(".default", ""): p for name, p in model.state_dict().items() if "lora_" in name}
+    state = {variants.saved_name(name): p for name, p in model.state_dict().items() if "lora_" in name}
     written = load_file(folder / "adapter_model.safetensors")
     same = state.keys() == written.keys() and all(torch.equal(state[n], t) for n, t in written.items())
     print("tensors:", len(written), "all used:", same)
     return same
+
+
+def check(case: str, folder: Path, ids: torch.Tensor) -> list[bool]:
+    """One case: the adapter beside its base (in NF4 where it was trained so) and, where there is one, merged."""
+    ours = np.fromfile(folder / "logits.f32", dtype=np.float32)
+    base = variants.base_model(case).eval()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*(unexpected|missing|Unexpected|Missing).*")
+        model = PeftModel.from_pretrained(base, folder / "adapter").eval()
+    good = [compare(f"{case}: adapter loaded by PEFT", model, ids, ours), config_is_peft_only(folder / "adapter"),
+            all_tensors_used(model, folder / "adapter")]
+    if (folder / "merged").exists():
+        good.append(compare(f"{case}: merged model loaded by transformers", load(folder / "merged"), ids, ours))
+    return good
 
 
 def main() -> int:
@@ -64,13 +79,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         subprocess.run([sys.argv[1], str(folder)], check=True)
-        ours = np.fromfile(folder / "logits.f32", dtype=np.float32)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message=".*(unexpected|missing|Unexpected|Missing).*")
-            model = PeftModel.from_pretrained(load(BASE), folder / "adapter").eval()
-        good = [compare("adapter loaded by PEFT", model, ids, ours), config_is_peft_only(folder / "adapter"),
-                all_tensors_used(model, folder / "adapter"),
-                compare("merged model loaded by transformers", load(folder / "merged"), ids, ours)]
+        good = [one for case in ("lora", *variants.CASES) for one in check(case, folder / case, ids)]
     return 0 if all(good) else 1
 
 
